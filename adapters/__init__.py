@@ -1,0 +1,1 @@
+"""Adapters: the ports of contextport bound to one technology each."""

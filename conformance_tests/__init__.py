@@ -1,0 +1,1 @@
+"""Suites that prove that an adapter keeps the rules of its port."""

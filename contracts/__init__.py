@@ -1,0 +1,1 @@
+"""Ports, values and errors of contextport."""

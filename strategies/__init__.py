@@ -1,0 +1,1 @@
+"""Strategies that decide what of a conversation the model sees."""
