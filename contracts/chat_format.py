@@ -1,0 +1,424 @@
+"""Plain dicts in the OpenAI chat form: what hosts hand in, and what they get back unchanged where nothing was edited.
+
+Content may be a string, null, missing or a list of parts; tool calls may be parallel; the legacy `function` role is understood.
+Part types of other providers (`thinking`, `tool_use`, `input_image` ...) are understood where they occur inside the content list,
+and unknown ones are carried as `Opaque`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+from .errors import InvalidMessage
+from .image_header import image_size
+from .json_values import copy_json, dump_json, encodable
+from .messages import (
+    CacheMark,
+    Json,
+    JsonPart,
+    Kind,
+    Media,
+    Message,
+    Native,
+    Opaque,
+    Part,
+    Refusal,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    new_id,
+)
+
+__all__ = ["API", "decode", "from_chat", "to_chat"]
+
+API = "openai.chat"
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "developer",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",  # legacy
+}
+_REASONING_KEYS = ("reasoning_content", "reasoning")
+
+
+def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool = False) -> Message:
+    """Decode one chat dict. An `id` and a `metadata` object in it become the message's own.
+
+    Raises `InvalidMessage` with the path of what is wrong: not a mapping, unknown role, a value that is not JSON.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidMessage(f"a message must be a mapping with a role, not {type(value).__name__}", path="")
+    return decode(cast(dict[str, Any], copy_json(value)), kind=kind, pinned=pinned)
+
+
+def decode(raw: dict[str, Any], **fields: Any) -> Message:
+    """Decode a chat dict that is the caller's to give away, checked JSON already; `fields` override what it says."""
+    role = _ROLES.get(cast(Any, raw.get("role")) if isinstance(raw.get("role"), str) else "")
+    if role is None:
+        known = ", ".join(_ROLES)
+        raise InvalidMessage(f"role is {raw.get('role')!r}; it must be one of {known}", path="role")
+    parts = _message_parts(role, raw)
+    if len(raw) > 2:
+        name, metadata = raw.get("name"), raw.get("metadata")
+        if isinstance(name, str):
+            fields.setdefault("name", name)
+        if isinstance(metadata, dict):
+            fields.setdefault("metadata", metadata)
+    if "id" not in fields:
+        fields["id"] = _id(raw)
+    return Message(role=role, parts=parts, native=Native(api=API, raw=raw, parts=parts), **fields)
+
+
+def to_chat(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """Encode messages as chat dicts. Lone surrogates, which no wire can hold, become U+FFFD."""
+    dicts: list[dict[str, Any]] = []
+    for message in messages:
+        dicts.extend(encodable(value) for value in _encode(message))
+    return dicts
+
+
+def _id(raw: dict[str, Any]) -> str:
+    given = raw.get("id")
+    if given is None:
+        return new_id()
+    if not isinstance(given, str) or not given:
+        raise InvalidMessage(f"id is {given!r}; it must be a non-empty string or absent", path="id")
+    return given
+
+
+# --- decoding ---------------------------------------------------------------------------------------------------------
+
+
+def _message_parts(role: Role, raw: dict[str, Any]) -> tuple[Part, ...]:
+    content = raw.get("content")
+    if role == "tool":
+        return (_tool_message_result(raw, content),)
+    if type(content) is str and len(raw) == 2:  # the common case: nothing but role and content
+        return (Text(content),) if content else ()
+    parts: list[Part] = [Thinking(text=raw[key]) for key in _REASONING_KEYS if isinstance(raw.get(key), str) and raw[key]]
+    parts.extend(_content_parts(content, "content"))
+    if isinstance(raw.get("refusal"), str) and raw["refusal"]:
+        parts.append(Refusal(raw["refusal"]))
+    calls = raw.get("tool_calls") or ()
+    if not isinstance(calls, list | tuple):
+        raise InvalidMessage(f"tool_calls is a {type(calls).__name__}; it must be a list", path="tool_calls")
+    parts.extend(_call(call, f"tool_calls[{n}]") for n, call in enumerate(cast(list[Any], calls)))
+    legacy = raw.get("function_call")
+    if isinstance(legacy, dict):
+        function = cast(dict[str, Any], legacy)
+        parts.append(
+            ToolCall(
+                call_id=_legacy_id(function),
+                name=_string(function, "name"),
+                arguments=_string(function, "arguments"),
+            )
+        )
+    return tuple(parts)
+
+
+def _tool_message_result(raw: dict[str, Any], content: Json) -> ToolResult:
+    call_id = raw.get("tool_call_id")
+    if call_id is None and raw["role"] == "function":
+        call_id = _legacy_id(raw)
+    if not isinstance(call_id, str) or not call_id:
+        raise InvalidMessage(
+            f"a tool message needs the tool_call_id of the call it answers; it has {call_id!r}",
+            path="tool_call_id",
+        )
+    is_error = raw.get("is_error")
+    return ToolResult(
+        call_id=call_id,
+        parts=cast(Any, _content_parts(content, "content")),
+        name=raw["name"] if isinstance(raw.get("name"), str) else None,
+        status=None if not isinstance(is_error, bool) else "error" if is_error else "ok",
+    )
+
+
+def _legacy_id(function: dict[str, Any]) -> str:
+    return f"function:{function.get('name')}"
+
+
+def _content_parts(content: Json, path: str) -> tuple[Part, ...]:
+    if content is None or content == "":
+        return ()
+    if isinstance(content, str):
+        return (Text(content),)
+    if not isinstance(content, list):
+        raise InvalidMessage(f"content is a {type(content).__name__}; it must be a string, null or a list of parts", path=path)
+    return tuple(_part(part, f"{path}[{n}]") for n, part in enumerate(cast(list[Any], content)))
+
+
+def _part(part: Json, path: str) -> Part:
+    if isinstance(part, str):
+        return Text(part, raw=part)
+    if not isinstance(part, dict):
+        raise InvalidMessage(f"a content part is a {type(part).__name__}; it must be an object with a type", path=path)
+    raw = cast(dict[str, Any], part)
+    kind = raw.get("type")
+    decode = _PART_DECODERS.get(kind) if isinstance(kind, str) else None
+    return decode(raw) if decode else Opaque(api=API, type=str(kind), raw=raw)
+
+
+def _text(raw: dict[str, Any]) -> Part:
+    text = raw.get("text")
+    if not isinstance(text, str):
+        return Opaque(api=API, type="text", raw=raw)
+    citations = raw.get("citations") or raw.get("annotations")
+    return Text(text, citations=tuple(cast(list[Any], citations)) if isinstance(citations, list) else (), raw=raw)
+
+
+def _thinking(raw: dict[str, Any]) -> Part:
+    summary = raw.get("summary")
+    texts = (
+        tuple(item["text"] for item in cast(list[Any], summary) if isinstance(item, dict) and isinstance(item.get("text"), str))
+        if isinstance(summary, list)
+        else ()
+    )
+    text = raw.get("thinking", raw.get("text"))
+    return Thinking(
+        text=text if isinstance(text, str) else None,
+        summary=texts,
+        signature=raw.get("signature"),
+        encrypted=raw.get("encrypted_content", raw.get("encrypted", raw.get("data"))),
+        redacted=raw["type"] == "redacted_thinking",
+        binding="item" if raw["type"] == "reasoning" else "turn",
+        item_id=raw.get("id"),
+        raw=raw,
+    )
+
+
+def _image(raw: dict[str, Any]) -> Part:
+    """All image forms: chat `image_url`, Responses `input_image`, Anthropic `image`."""
+    holder = raw.get("image_url", raw.get("source", raw))
+    inner: dict[str, Any] = cast(dict[str, Any], holder) if isinstance(holder, dict) else {"url": holder}
+    url, data, mime = inner.get("url"), inner.get("data"), inner.get("media_type")
+    if isinstance(url, str) and url.startswith("data:"):
+        head, _, data = url.partition(",")
+        mime, url = head[5:].partition(";")[0] or None, None
+    data = data if isinstance(data, str) else None
+    return Media(
+        media="image",
+        data=data,
+        url=url if isinstance(url, str) else None,
+        file_id=raw.get("file_id", inner.get("file_id")),
+        mime=mime,
+        detail=inner.get("detail", raw.get("detail")),
+        size_px=image_size(data) if data else None,
+        raw=raw,
+    )
+
+
+def _audio(raw: dict[str, Any]) -> Part:
+    inner = raw.get("input_audio")
+    held = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
+    return Media(media="audio", data=held.get("data"), mime=held.get("format"), raw=raw)
+
+
+def _document(raw: dict[str, Any]) -> Part:
+    inner = raw.get("file", raw.get("source", raw))
+    held = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
+    return Media(
+        media="document",
+        data=held.get("file_data", held.get("data")),
+        url=held.get("url", held.get("file_url")),
+        file_id=held.get("file_id"),
+        name=held.get("filename", raw.get("title")),
+        mime=held.get("media_type"),
+        raw=raw,
+    )
+
+
+def _tool_use(raw: dict[str, Any]) -> Part:
+    return ToolCall(
+        call_id=_string(raw, "id"),
+        name=_string(raw, "name"),
+        arguments=dump_json(raw.get("input", {})),
+        executor="server" if raw["type"] == "server_tool_use" else "client",
+        raw=raw,
+    )
+
+
+def _tool_result(raw: dict[str, Any]) -> Part:
+    is_error = raw.get("is_error")
+    return ToolResult(
+        call_id=_string(raw, "tool_use_id"),
+        parts=cast(Any, _content_parts(raw.get("content"), "content")),
+        status=None if not isinstance(is_error, bool) else "error" if is_error else "ok",
+        raw=raw,
+    )
+
+
+_PART_DECODERS: dict[str, Callable[[dict[str, Any]], Part]] = {
+    "text": _text,
+    "input_text": _text,
+    "output_text": _text,
+    "refusal": lambda raw: (
+        Refusal(raw["refusal"]) if isinstance(raw.get("refusal"), str) else Opaque(api=API, type="refusal", raw=raw)
+    ),
+    "thinking": _thinking,
+    "redacted_thinking": _thinking,
+    "reasoning": _thinking,
+    "image_url": _image,
+    "input_image": _image,
+    "image": _image,
+    "input_audio": _audio,
+    "file": _document,
+    "input_file": _document,
+    "document": _document,
+    "tool_use": _tool_use,
+    "server_tool_use": _tool_use,
+    "tool_result": _tool_result,
+}
+
+
+def _call(call: Json, path: str) -> ToolCall:
+    if not isinstance(call, dict):
+        raise InvalidMessage(f"a tool call is a {type(call).__name__}; it must be an object", path=path)
+    raw = cast(dict[str, Any], call)
+    body = raw.get("function") if isinstance(raw.get("function"), dict) else raw.get("custom")
+    if not isinstance(raw.get("id"), str) or not isinstance(body, dict):
+        raise InvalidMessage("a tool call needs an id and a function with name and arguments", path=path)
+    function = cast(dict[str, Any], body)
+    return ToolCall(
+        call_id=raw["id"],
+        name=_string(function, "name"),
+        arguments=_string(function, "arguments") or _string(function, "input"),
+        raw=raw,
+    )
+
+
+def _string(raw: dict[str, Any], key: str) -> str:
+    value = raw.get(key)
+    return value if isinstance(value, str) else "" if value is None else dump_json(value)
+
+
+# --- encoding ---------------------------------------------------------------------------------------------------------
+
+
+def _encode(message: Message) -> list[dict[str, Any]]:
+    native = message.native
+    if native is not None and native.api == API:
+        if native.parts is message.parts:
+            return [copy_json(native.raw)]
+        return [_edited(message, copy_json(native.raw))]
+    if message.role == "tool":
+        return [_tool_dict(result) for result in message.parts if isinstance(result, ToolResult)]
+    value: dict[str, Any] = {"role": message.role, "content": _content(message.parts)}
+    if message.name is not None:
+        value["name"] = message.name
+    calls = [_call_dict(part) for part in message.parts if isinstance(part, ToolCall)]
+    if calls:
+        value["tool_calls"] = calls
+    return [value]
+
+
+def _edited(message: Message, value: dict[str, Any]) -> dict[str, Any]:
+    """The original dict with new content: keys unknown to us stay, in their places."""
+    parts = message.parts
+    if message.role == "tool" and len(parts) == 1 and isinstance(parts[0], ToolResult):
+        value["content"] = _content(parts[0].parts)
+        return value
+    value["content"] = _content(parts)
+    calls = [_call_dict(part) for part in parts if isinstance(part, ToolCall) and not _inside_content(part)]
+    if "tool_calls" in value:
+        value["tool_calls"] = calls
+        if not calls:
+            del value["tool_calls"]
+    kept = {part.text for part in parts if isinstance(part, Thinking)}
+    for key in _REASONING_KEYS:
+        if key in value and value[key] not in kept:
+            del value[key]
+    return value
+
+
+def _inside_content(part: Part) -> bool:
+    """Whether a part stands in the content list itself, as other providers place tool calls."""
+    raw = getattr(part, "raw", None)
+    return isinstance(raw, dict) and cast(dict[str, Any], raw).get("type") in ("tool_use", "server_tool_use")
+
+
+def _tool_dict(result: ToolResult) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "role": "tool",
+        "tool_call_id": result.call_id,
+        "content": _content(result.parts) or "",
+    }
+    if result.name is not None:
+        value["name"] = result.name
+    return value
+
+
+def _call_dict(call: ToolCall) -> dict[str, Any]:
+    raw = call.raw
+    if isinstance(raw, dict):
+        value: dict[str, Any] = copy_json(cast(dict[str, Any], raw))
+        body = value.get("function")
+        if isinstance(body, dict) and cast(dict[str, Any], body).get("arguments") == call.arguments:
+            return value
+        if "custom" in value:
+            return value
+    return {
+        "id": call.call_id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": call.arguments},
+    }
+
+
+def _content(parts: tuple[Part, ...]) -> Json:
+    """Parts as chat content: null when there are none, a string when they are one plain text, a list otherwise."""
+    encoded = [value for part in parts if (value := _content_part(part)) is not None]
+    if not encoded:
+        return None
+    first = next(part for part in parts if _content_part(part) is not None)
+    if len(encoded) == 1 and isinstance(first, Text) and first.raw is None:
+        return first.text
+    return encoded
+
+
+def _content_part(part: Part) -> Json:
+    raw = getattr(part, "raw", None)
+    match part:
+        case ToolCall():
+            return copy_json(raw) if _inside_content(part) else None
+        case Text():
+            if isinstance(raw, dict) and cast(dict[str, Any], raw).get("text") != part.text:
+                return {**copy_json(cast(dict[str, Any], raw)), "text": part.text}
+            return copy_json(raw) if isinstance(raw, dict) else {"type": "text", "text": part.text}
+        case Thinking():
+            return copy_json(raw) if raw is not None else None
+        case Refusal():
+            return {"type": "refusal", "refusal": part.text}
+        case JsonPart():
+            return {"type": "text", "text": dump_json(part.value)}
+        case CacheMark():
+            return None
+        case ToolResult():
+            return _result_part(part)
+        case Media():
+            return copy_json(raw) if raw is not None else _media_part(part)
+        case Opaque():
+            return copy_json(raw)
+
+
+def _result_part(result: ToolResult) -> Json:
+    if isinstance(result.raw, dict):
+        return {**copy_json(cast(dict[str, Any], result.raw)), "content": _content(result.parts)}
+    return {"type": "tool_result", "tool_use_id": result.call_id, "content": _content(result.parts)}
+
+
+def _media_part(media: Media) -> Json:
+    url = media.url or (f"data:{media.mime or 'application/octet-stream'};base64,{media.data}" if media.data else None)
+    if media.media == "image" and url:
+        image: dict[str, Any] = {"url": url}
+        if media.detail is not None:
+            image["detail"] = media.detail
+        return {"type": "image_url", "image_url": image}
+    if media.media == "audio" and media.data:
+        return {"type": "input_audio", "input_audio": {"data": media.data, "format": media.mime or "wav"}}
+    held = {"file_id": media.file_id, "file_data": media.data, "filename": media.name}
+    return {"type": "file", "file": {key: value for key, value in held.items() if value is not None}}

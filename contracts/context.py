@@ -1,0 +1,208 @@
+"""What the manager hands out: the window, how it came about, and what is true about the session."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import attrs
+from attrs import field, frozen
+
+from .chat_format import to_chat
+from .errors import ReplayFailed
+from .messages import Message
+from .stored_form import dump_message
+
+__all__ = [
+    "Compression",
+    "Context",
+    "ContextStats",
+    "Made",
+    "Mode",
+    "Outcome",
+    "Receipt",
+    "Shortening",
+    "Span",
+    "messages_digest",
+]
+
+
+class Mode(StrEnum):
+    """How a session's window is made up (R134 to R138)."""
+
+    ZERO_SHOT = "zero_shot"
+    FULL = "full"
+    SUMMARY = "summary"
+    RETRIEVAL = "retrieval"
+    HYBRID = "hybrid"
+
+
+class Outcome(StrEnum):
+    """What a compression did."""
+
+    UNCHANGED = "unchanged"  # the input fitted and is returned as it was
+    SMALLER = "smaller"  # the output fits and is smaller than the input
+    CANNOT_FIT = "cannot_fit"  # the smallest legal window is over the budget; it is returned all the same
+
+
+@frozen
+class Shortening:
+    """A message that is in the window with less text than it has. Sizes are characters."""
+
+    message_id: str
+    chars_before: int
+    chars_after: int
+
+
+@frozen(kw_only=True)
+class Compression:
+    """The result of `CompressionStrategy.compress`.
+
+    `messages` is what to send, `tokens` their size by `estimate_tokens`. `omitted` lists the ids of input messages that are
+    not in it, in order; `shortened` those that are in it with less text. `reason` is one line for people.
+    """
+
+    messages: tuple[Message, ...]
+    outcome: Outcome
+    tokens: int
+    omitted: tuple[str, ...] = ()
+    shortened: tuple[Shortening, ...] = ()
+    reason: str = ""
+
+
+@frozen
+class Span:
+    """A run of a receipt: the log entries from `first` to `last`, as they are."""
+
+    first: int
+    last: int
+
+
+@frozen
+class Made:
+    """A message of a receipt that was made for the window, such as a gap marker, in stored form."""
+
+    stored: str
+
+
+def messages_digest(messages: tuple[Message, ...]) -> str:
+    """SHA-256 over the stored forms of the messages, in order, in hex."""
+    digest = hashlib.sha256()
+    for message in messages:
+        digest.update(dump_message(message).encode())
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+@attrs.define(kw_only=True, frozen=True, slots=False)
+class Receipt:
+    """What the model saw: enough to rebuild it byte for byte, and to tell that it was rebuilt.
+
+    `version` is the last log entry that was considered, `config` names the manager's configuration. The digest is computed when
+    it is first asked for, so that a call nobody audits does not pay for it.
+    """
+
+    session_id: str
+    epoch: int
+    version: int
+    config: str
+    mode: Mode
+    slots: tuple[Span | Made, ...]
+    messages: tuple[Message, ...] = field(repr=False, eq=False, default=())
+    recorded_digest: str | None = field(default=None, eq=False, repr=False)
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the messages that were handed out."""
+        return self.recorded_digest if self.recorded_digest is not None else messages_digest(self.messages)
+
+    def to_json(self) -> str:
+        """The receipt as one line of JSON."""
+        slots = [slot.stored if isinstance(slot, Made) else [slot.first, slot.last] for slot in self.slots]
+        value = {
+            "receipt": 1,
+            "session_id": self.session_id,
+            "epoch": self.epoch,
+            "version": self.version,
+            "config": self.config,
+            "mode": self.mode,
+            "slots": slots,
+            "digest": self.digest,
+        }
+        return json.dumps(value, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Receipt:
+        """The receipt written by `to_json`. Raises `ReplayFailed` when the text is not one."""
+        try:
+            value = json.loads(text)
+            if value["receipt"] != 1:
+                raise ReplayFailed(f"the receipt has form {value['receipt']}; this version reads form 1")
+            slots = tuple(Made(item) if isinstance(item, str) else Span(int(item[0]), int(item[1])) for item in value["slots"])
+            return cls(
+                session_id=value["session_id"],
+                epoch=int(value["epoch"]),
+                version=int(value["version"]),
+                config=value["config"],
+                mode=Mode(value["mode"]),
+                slots=slots,
+                recorded_digest=value["digest"],
+            )
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise ReplayFailed(f"this is not a receipt: {type(error).__name__}: {error}") from error
+
+
+@frozen(kw_only=True)
+class Context:
+    """What `get_context` returns. `messages` is what to send, system prompt first; `tokens` counts
+    them, `limit` is what was allowed.
+
+    `omitted_count` says how many messages of the epoch are not in the window. Shortenings and reasons tell what else was done.
+    """
+
+    session_id: str
+    messages: tuple[Message, ...]
+    tokens: int
+    limit: int
+    mode: Mode = Mode.FULL
+    is_compressed: bool = False
+    omitted_count: int = 0
+    shortened: tuple[Shortening, ...] = ()
+    reason: str = ""
+    receipt: Receipt = field(repr=False)
+
+    def as_chat(self) -> list[dict[str, Any]]:
+        """The window as plain dicts in OpenAI chat form; a message that was not edited is exactly what was added."""
+        return to_chat(self.messages)
+
+
+@frozen(kw_only=True)
+class ContextStats:
+    """Facts about a session and its window, each recountable. All token figures are of the manager's counter.
+
+    The first four are the fields of the contract (R38): messages and tokens of the window as `get_context` would return it now,
+    whether that is less than was added, and how many messages were added. `history_tokens` is the size of all added messages,
+    the shares tell who takes the window, `usage_ratio` is window tokens over `limit` (R40, R41).
+    """
+
+    message_count: int
+    token_count: int
+    is_compressed: bool
+    original_message_count: int
+    history_tokens: int
+    system_tokens: int
+    last_turn_tokens: int
+    summary_tokens: int
+    tool_schema_tokens: int
+    limit: int
+    window: int
+    usage_ratio: float
+    mode: Mode = Mode.FULL
+    counter: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by their names, ready for JSON."""
+        return {**attrs.asdict(self), "mode": str(self.mode)}

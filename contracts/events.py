@@ -1,0 +1,53 @@
+"""Every decision as a typed event, and the port of what receives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from attrs import field, frozen
+
+from .messages import Json
+from .port import Port
+
+__all__ = ["Event", "EventKind", "EventSink"]
+
+
+class EventKind(StrEnum):
+    """What happened."""
+
+    MESSAGES_ADDED = "messages_added"
+    CONTEXT_BUILT = "context_built"
+    CONTEXT_COMPRESSED = "context_compressed"
+    CONTEXT_CLEARED = "context_cleared"
+    SYSTEM_PROMPT_SET = "system_prompt_set"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    STRATEGY_FAILED = "strategy_failed"
+    COUNTER_CHANGED = "counter_changed"
+    LIMITS_DEFAULTED = "limits_defaulted"
+
+
+@frozen(kw_only=True)
+class Event:
+    """One decision: ids, counts and reason codes. Content of messages is never in it."""
+
+    kind: EventKind
+    session_id: str
+    data: Mapping[str, Json] = field(factory=dict[str, Json])
+
+
+class EventSink(Port):
+    """Receives events.
+
+    Obligations
+        SINK-1  `emit` accepts every event and does not raise: a failing sink never breaks a conversation.
+        SINK-2  `emit` does not change the event.
+
+    Caller guarantees: events are emitted in the order of the decisions of one session.
+    Errors: none. Concurrency: any thread. Lifetime: the host owns and closes it.
+    Latitude: dropping events under load, as long as it is documented.
+    """
+
+    def emit(self, event: Event) -> None:
+        """Take one event. Returns quickly: it is called on the path of `get_context`."""
+        ...

@@ -1,0 +1,280 @@
+"""Messages: immutable, provider-neutral, able to hold all that a provider sent.
+
+A message has a wire `role` (who speaks, for the provider) and a `kind` (what it is for us). Its content is a tuple of parts.
+A message that was decoded from a wire format keeps the exact wire form in `native`, which is used on the way out for as long as
+`parts` is the very tuple that was decoded. So editing is `attrs.evolve(message, parts=...)`, with nothing else to remember.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from enum import IntEnum, StrEnum
+from typing import Any, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from .errors import InvalidMessage
+
+__all__ = [
+    "CacheMark",
+    "Importance",
+    "Json",
+    "JsonPart",
+    "Kind",
+    "Media",
+    "Message",
+    "Native",
+    "Opaque",
+    "Part",
+    "Refusal",
+    "Role",
+    "Text",
+    "Thinking",
+    "ToolCall",
+    "ToolResult",
+    "new_id",
+]
+
+Json: TypeAlias = Any  # None, bool, int, float, str, list, dict with str keys; checked where values come in
+Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
+
+
+class Kind(StrEnum):
+    """What a message is for us, apart from its wire role."""
+
+    CHAT = "chat"  # said by the user, the model or a tool
+    INTERRUPT = "interrupt"  # injected by the host while an agent works; never the current question
+    SYSTEM_PROMPT = "system_prompt"  # a version of the session's system prompt
+    SUMMARY = "summary"  # stands for the messages it covers
+    FACTS = "facts"  # the rendered fact ledger
+    RETRIEVED = "retrieved"  # brought back from folded history or from outside
+    STAND_IN = "stand_in"  # answers a tool call whose result has not arrived
+    GAP = "gap"  # says that messages were left out here; metadata: omitted_messages, omitted_tokens
+    RECORD = "record"  # an audit entry of the log, such as a mode switch; never in a window
+
+
+_CONVERSATION = frozenset({Kind.CHAT, Kind.INTERRUPT})
+
+
+class Importance(IntEnum):
+    """The order in which content is given up, least valuable first (R100). From CONCLUSION on, a message outlives newer ones."""
+
+    REFETCHABLE = -2
+    PROCESS = -1
+    NORMAL = 0
+    CONCLUSION = 1
+    REQUIREMENT = 2
+    DECISION = 3
+
+
+@frozen
+class Text:
+    """Plain text. `raw` is the wire part it came from, if it came as a part."""
+
+    text: str
+    citations: tuple[Json, ...] = ()
+    raw: Json = None
+
+
+@frozen(kw_only=True)
+class Media:
+    """An image, sound, video or document, by exactly one of `data` (base64), `url` and `file_id`.
+
+    `size_px` is (width, height): an image's price depends on it, never on the length of its base64 text.
+    """
+
+    media: Literal["image", "audio", "video", "document"]
+    data: str | None = field(default=None, repr=False)
+    url: str | None = None
+    file_id: str | None = None
+    mime: str | None = None
+    name: str | None = None
+    detail: str | None = None
+    size_px: tuple[int, int] | None = None
+    raw: Json = field(default=None, repr=False)
+
+
+@frozen(kw_only=True)
+class ToolCall:
+    """A call the model asks for. `arguments` is the exact string; `call_id` pairs it, `item_id` is its own wire identity."""
+
+    call_id: str
+    name: str
+    arguments: str
+    item_id: str | None = None
+    namespace: str | None = None
+    executor: Literal["client", "server"] = "client"
+    complete: bool = True
+    raw: Json = field(default=None, repr=False)
+
+
+@frozen
+class JsonPart:
+    """Structured content of a tool result."""
+
+    value: Json
+
+
+@frozen(kw_only=True)
+class ToolResult:
+    """The answer to the call with the same `call_id`."""
+
+    call_id: str
+    parts: tuple[Text | Media | JsonPart | Opaque, ...]
+    status: Literal["ok", "error"] | None = None
+    name: str | None = None
+    executor: Literal["client", "server"] = "client"
+    raw: Json = field(default=None, repr=False)
+
+
+@frozen(kw_only=True)
+class Thinking:
+    """Reasoning of the model. It may be left out as a whole; its text and signature are never changed.
+
+    `binding` says what a provider ties it to: nothing, its turn, the exact prefix before it, or its wire item.
+    """
+
+    text: str | None = None
+    summary: tuple[str, ...] = ()
+    signature: str | None = None
+    encrypted: str | None = None
+    redacted: bool = False
+    binding: Literal["none", "turn", "prefix", "item"] = "none"
+    item_id: str | None = None
+    origin: tuple[str, str] | None = None
+    raw: Json = field(default=None, repr=False)
+
+
+@frozen
+class Refusal:
+    """The model's refusal to answer."""
+
+    text: str
+
+
+@frozen
+class CacheMark:
+    """A provider's prompt-cache breakpoint after the part before it."""
+
+    ttl: str | None = None
+
+
+@frozen(kw_only=True)
+class Opaque:
+    """A part of a type unknown to us. It is carried unchanged, priced by estimate and never dropped on its own."""
+
+    api: str
+    type: str
+    raw: Json = field(repr=False)
+    pair_id: str | None = None
+
+
+Part: TypeAlias = Text | Media | ToolCall | ToolResult | Thinking | Refusal | CacheMark | Opaque | JsonPart
+
+
+@frozen(kw_only=True)
+class Native:
+    """The wire form of a message and the parts decoded from it. A private copy: callers' objects are never aliased."""
+
+    api: str
+    raw: Json = field(repr=False)
+    parts: tuple[Part, ...] = field(eq=False, repr=False)
+
+
+def new_id() -> str:
+    """A fresh message id: 32 hex digits, random."""
+    return uuid.uuid4().hex
+
+
+@frozen(kw_only=True)
+class Message:
+    """One message of a conversation.
+
+    `pinned` asks for it to stay in the window; `importance` orders what is given up first. `created_at` is the host's time in
+    seconds since 1970, for display; order comes from the log. `metadata` is the host's own, JSON, and is not sent to a model.
+
+    Raises `InvalidMessage` for an unknown role, an empty id or parts that are not a tuple.
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+    id: str = field(factory=new_id)
+    kind: Kind = Kind.CHAT
+    name: str | None = None
+    pinned: bool = False
+    importance: Importance = Importance.NORMAL
+    phase: str | None = None
+    status: str | None = None
+    created_at: float | None = None
+    metadata: Mapping[str, Json] = field(factory=dict[str, Any])
+    native: Native | None = field(default=None, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        if self.role not in _ROLES:
+            raise InvalidMessage(f"role is {self.role!r}; it must be one of {', '.join(sorted(_ROLES))}", path="role")
+        if not self.id or not isinstance(self.id, str):
+            raise InvalidMessage(f"id is {self.id!r}; it must be a non-empty string", path="id")
+        if not isinstance(self.parts, tuple):
+            raise InvalidMessage(f"parts is a {type(self.parts).__name__}; it must be a tuple", path="parts")
+
+    @classmethod
+    def user(cls, text: str, **more: Any) -> Message:
+        """A user message of one text."""
+        return cls(role="user", parts=(Text(text),), **more)
+
+    @classmethod
+    def assistant(cls, text: str = "", *calls: ToolCall, **more: Any) -> Message:
+        """An assistant message: a text, tool calls, or both."""
+        return cls(role="assistant", parts=((Text(text), *calls) if text else calls), **more)
+
+    @classmethod
+    def tool(cls, call_id: str, text: str, **more: Any) -> Message:
+        """The result of one tool call."""
+        return cls(role="tool", parts=(ToolResult(call_id=call_id, parts=(Text(text),)),), **more)
+
+    @classmethod
+    def system(cls, text: str, **more: Any) -> Message:
+        """A system message."""
+        return cls(role="system", parts=(Text(text),), **more)
+
+    @property
+    def text(self) -> str:
+        """The text of the message and of its tool results, joined by line feeds; no reasoning, no arguments."""
+        return "\n".join(_texts(self.parts))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls to be answered by the host: server-side calls are answered by the provider."""
+        return tuple(p for p in self.parts if type(p) is ToolCall and p.executor == "client")
+
+    @property
+    def tool_results(self) -> tuple[ToolResult, ...]:
+        """The results of host-side calls."""
+        return tuple(p for p in self.parts if type(p) is ToolResult and p.executor == "client")
+
+    @property
+    def opens_turn(self) -> bool:
+        """Whether a turn begins here: something the user said, apart from interrupts and tool results."""
+        return self.role == "user" and self.kind is Kind.CHAT and not any(type(p) is ToolResult for p in self.parts)
+
+    @property
+    def marked(self) -> bool:
+        """Whether the message asks to outlive newer ones: pinned, important, or a system message inside the conversation."""
+        return self.in_conversation and (
+            self.pinned or self.importance > Importance.NORMAL or self.role == "system" or self.role == "developer"
+        )
+
+    @property
+    def in_conversation(self) -> bool:
+        """Whether it is part of what was said, and not a record that the library keeps in the same log."""
+        return self.kind in _CONVERSATION
+
+
+def _texts(parts: tuple[Any, ...]) -> Iterator[str]:
+    for part in parts:
+        if type(part) is Text or type(part) is Refusal:
+            yield part.text
+        elif type(part) is ToolResult:
+            yield from _texts(part.parts)

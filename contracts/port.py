@@ -1,0 +1,140 @@
+"""`Port`: one class per role, a zope interface when the program runs and a `Protocol` for type checkers.
+
+    class Clock(Port):
+        def now(self) -> float: ...
+
+    @implements(Clock)
+    class WallClock:
+        def now(self) -> float:
+            return time.time()
+
+    provides(WallClock(), Clock)   # True; narrows the type
+    verify(WallClock(), Clock)     # raises PortMismatch with every difference at once
+
+`zope.interface.verify.verifyObject` compares how many positional arguments a method takes and no more. `violations` also sees
+renamed and keyword-only parameters, sync for async, and callables that only look like methods.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from zope.interface import Attribute, Interface, implementer
+from zope.interface.interface import InterfaceClass, Method, fromFunction
+
+from .errors import PortMismatch
+
+__all__ = ["Port", "implements", "provides", "verify", "violations"]
+
+_C = TypeVar("_C", bound=type[Any])
+_P = TypeVar("_P")
+
+if TYPE_CHECKING:
+    from typing import Protocol as Port
+
+    from typing_extensions import TypeForm, TypeIs
+
+    def implements(*ports: Any) -> Callable[[_C], _C]:
+        """Class decorator: instances of the class provide `ports`."""
+        ...
+
+    def provides(candidate: object, port: TypeForm[_P]) -> TypeIs[_P]:
+        """Whether `candidate` declares `port`; narrows the type of `candidate`."""
+        ...
+
+else:
+
+    class PortClass(InterfaceClass):
+        """An interface whose methods are written with `self`, as a Protocol wants, and kept whole for the strict check."""
+
+        def __init__(self, name, bases=(), attrs=None, __doc__=None, __module__=None):
+            members = dict(attrs or {})
+            for key, annotation in members.get("__annotations__", {}).items():
+                members.setdefault(key, Attribute(key, str(annotation)))
+            for key, value in list(members.items()):
+                if isinstance(value, property):
+                    members[key] = Attribute(key, value.__doc__ or "")
+                elif isinstance(value, FunctionType) and next(iter(inspect.signature(value).parameters), "") == "self":
+                    members[key] = fromFunction(value, name=key, imlevel=1)
+                    members[key].setTaggedValue(_FUNCTION, value)
+            super().__init__(name, bases, members, __doc__, __module__)
+
+    Port = PortClass("Port", (Interface,), {"__doc__": "Base of all ports."}, __module__=__name__)
+
+    def implements(*ports):
+        """Class decorator: instances of the class provide `ports`."""
+        return implementer(*ports)
+
+    def provides(candidate, port):
+        """Whether `candidate` declares `port`."""
+        return port.providedBy(candidate)
+
+
+_FUNCTION = "contextport.function"
+
+
+def verify(candidate: object, port: Any) -> None:
+    """Raise `PortMismatch` unless `candidate` declares `port` and has all of it, exactly as the port has it."""
+    problems = violations(candidate, port)
+    if not port.providedBy(candidate):
+        problems = (f"it is not declared: decorate the class with @implements({port.__name__})", *problems)
+    if problems:
+        listed = "; ".join(problems)
+        raise PortMismatch(f"{type(candidate).__name__} does not provide {port.__name__}: {listed}", problems=problems)
+
+
+def violations(candidate: object, port: Any) -> tuple[str, ...]:
+    """Every way in which the members of `candidate` differ from those of `port`; empty when there is none."""
+    found: list[str] = []
+    for name, description in sorted(cast(Mapping[str, Any], dict(port.namesAndDescriptions(all=True))).items()):
+        missing = object()
+        member = inspect.getattr_static(candidate, name, missing)
+        if member is missing and name not in getattr(candidate, "__dict__", {}):
+            found.append(f"{name} is missing")
+        elif isinstance(description, Method):
+            found.extend(_method_violations(name, getattr(candidate, name), description))
+    return tuple(found)
+
+
+def _method_violations(name: str, member: object, description: Method) -> list[str]:
+    if not isinstance(member, FunctionType | MethodType | BuiltinFunctionType):
+        return [f"{name} is a {type(member).__name__}, not a method"]
+    wanted = description.getTaggedValue(_FUNCTION)
+    wanted_parameters = list(inspect.signature(wanted).parameters.values())[1:]
+    given = inspect.signature(member).parameters
+    found = [
+        problem
+        for position, parameter in enumerate(wanted_parameters)
+        if (problem := _parameter_violation(name, position, parameter, given))
+    ]
+    known = {parameter.name for parameter in wanted_parameters}
+    for extra in given.values():
+        if extra.name not in known and extra.default is extra.empty and extra.kind not in _VARIADIC:
+            found.append(f"{name} requires {extra.name}, which the port does not pass")
+        elif extra.kind in _VARIADIC:
+            found.append(f"{name} takes *{extra.name}, so its real parameters cannot be told")
+    if inspect.iscoroutinefunction(wanted) != inspect.iscoroutinefunction(member):
+        found.append(f"{name} must be {'async def' if inspect.iscoroutinefunction(wanted) else 'a plain def'}")
+    return found
+
+
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def _parameter_violation(
+    method: str, position: int, wanted: inspect.Parameter, given: Mapping[str, inspect.Parameter]
+) -> str | None:
+    have = given.get(wanted.name)
+    if have is None:
+        return f"{method} has no parameter {wanted.name}"
+    if wanted.kind is wanted.KEYWORD_ONLY:
+        if have.kind not in (have.KEYWORD_ONLY, have.POSITIONAL_OR_KEYWORD):
+            return f"{method}: {wanted.name} cannot be passed by name"
+    elif have.kind is not have.POSITIONAL_OR_KEYWORD or list(given)[position] != wanted.name:
+        return f"{method}: {wanted.name} must be parameter {position + 1}, by position or by name"
+    if wanted.default is not wanted.empty and have.default is have.empty:
+        return f"{method}: {wanted.name} must be optional"
+    return None

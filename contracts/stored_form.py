@@ -1,0 +1,122 @@
+"""How a message is written down: one line of JSON, equal for equal messages, complete, and readable by later versions.
+
+A message that still has its wire form is stored as that form; its parts are decoded again on the way in.
+Stores compare this text to tell a repeated append from a conflicting one.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import attrs
+
+from . import messages as m
+from .chat_format import API, decode
+from .errors import StoreCorrupt
+from .json_values import dump_json
+from .messages import Importance, Kind, Message, Native, Part
+
+__all__ = ["dump_message", "load_message"]
+
+_VERSION = 1
+_PARTS: dict[str, type[Any]] = {
+    c.__name__: c
+    for c in (
+        m.Text,
+        m.Media,
+        m.ToolCall,
+        m.ToolResult,
+        m.JsonPart,
+        m.Thinking,
+        m.Refusal,
+        m.CacheMark,
+        m.Opaque,
+    )
+}
+_DEFAULTS: dict[str, Any] = {
+    "kind": Kind.CHAT,
+    "name": None,
+    "pinned": False,
+    "importance": Importance.NORMAL,
+    "phase": None,
+    "status": None,
+    "created_at": None,
+}
+
+
+def dump_message(message: Message) -> str:
+    """The stored form of a message: about its wire size plus its id."""
+    value: dict[str, Any] = {"v": _VERSION, "id": message.id}
+    for key, default in _DEFAULTS.items():
+        own = getattr(message, key)
+        if own != default:
+            value[key] = own
+    native = message.native
+    if native is not None and native.api == API and native.parts is message.parts:
+        value["chat"] = native.raw
+        if message.metadata != native.raw.get("metadata", {}):
+            value["metadata"] = message.metadata
+    else:
+        value["role"] = message.role
+        value["parts"] = [_dump_part(part) for part in message.parts]
+        if message.metadata:
+            value["metadata"] = message.metadata
+        if native is not None:
+            value["native"] = {
+                "api": native.api,
+                "raw": native.raw,
+                "edited": native.parts is not message.parts,
+            }
+    return dump_json(value)
+
+
+def load_message(text: str) -> Message:
+    """The message written by `dump_message`. Raises `StoreCorrupt` when the text is not one."""
+    try:
+        value = cast(dict[str, Any], json.loads(text))
+        version = value["v"]
+        if version != _VERSION:
+            raise StoreCorrupt(
+                f"a stored message has form {version}; this version reads form {_VERSION}: upgrade contextport",
+                version=version,
+            )
+        fields = {key: value[key] for key in value if key in _DEFAULTS}
+        if "kind" in fields:
+            fields["kind"] = Kind(fields["kind"])
+        if "importance" in fields:
+            fields["importance"] = Importance(fields["importance"])
+        if "metadata" in value:
+            fields["metadata"] = value["metadata"]
+        if "chat" in value:
+            return decode(value["chat"], id=value["id"], **fields)
+        parts = tuple(_load_part(part) for part in value["parts"])
+        native = value.get("native")
+        if native is not None:
+            fields["native"] = Native(api=native["api"], raw=native["raw"], parts=() if native["edited"] else parts)
+        return Message(id=value["id"], role=value["role"], parts=parts, **fields)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreCorrupt(f"a stored message cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _dump_part(part: Part) -> dict[str, Any]:
+    value: dict[str, Any] = {"part": type(part).__name__}
+    for attribute in attrs.fields(type(part)):
+        own = getattr(part, attribute.name)
+        if own == attribute.default:
+            continue
+        if attribute.name == "parts":
+            own = [_dump_part(inner) for inner in own]
+        value[attribute.name] = own
+    return value
+
+
+def _load_part(value: dict[str, Any]) -> Part:
+    given = dict(value)
+    kind = _PARTS[given.pop("part")]
+    for key in ("citations", "summary", "size_px", "origin"):
+        if key in given:
+            given[key] = tuple(given[key])
+    if "parts" in given:
+        given["parts"] = tuple(_load_part(inner) for inner in given["parts"])
+    return cast(Part, kind(**given))

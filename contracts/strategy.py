@@ -1,0 +1,78 @@
+"""What to keep when not everything fits: the port of compression strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .context import Compression
+from .messages import Message
+from .port import Port
+
+__all__ = ["CompressionStrategy", "StablePrefix"]
+
+
+class CompressionStrategy(Port):
+    """Chooses what of a conversation goes into a window.
+
+    Obligations
+        STRATEGY-1   Input that fits comes back as it is: the same messages, outcome `unchanged`.
+        STRATEGY-2   The output fits `max_tokens` by `estimate_tokens`, or the outcome is `cannot_fit`.
+        STRATEGY-3   Every output message is an input message, a shortened one with its id, or one the strategy made and
+                     gave a kind other than chat and interrupt. No id occurs twice.
+        STRATEGY-4   Input messages keep their order.
+        STRATEGY-5   Each tool call in the output has its result in the unbroken run of results after it, and each result its
+                     call, if that is so in the input. Parallel calls stay together.
+        STRATEGY-6   System messages are all there, unchanged.
+        STRATEGY-7   The newest user message that is not an interrupt is there: whole, or shortened with a marker.
+        STRATEGY-8   If messages were left out and the input began with a user message, so does the output (system aside).
+        STRATEGY-9   The input is not changed, neither the sequence nor the messages.
+        STRATEGY-10  The same input and budget give the same output.
+        STRATEGY-11  Compressing an output again with the same budget changes nothing.
+        STRATEGY-12  `tokens` equals `estimate_tokens(messages)`; an empty list costs 0.
+        STRATEGY-13  A pinned message is in the output as long as pinned ones take at most half of `max_tokens`.
+        STRATEGY-14  `omitted` and `shortened` are true: exactly the ids that are missing and that have other text.
+        STRATEGY-15  Reasoning is whole or absent: a message with tool calls keeps its reasoning, unchanged and first.
+        STRATEGY-16  A shortened text is made of pieces of the original and a visible marker, cut between grapheme clusters.
+        STRATEGY-17  Never empty for non-empty input; empty for empty input.
+        STRATEGY-18  `estimate_tokens` is additive: the cost of a list is the sum of its messages' costs.
+        STRATEGY-19  The output never costs more than the input.
+        STRATEGY-20  An input whose calls and results are not in order is still compressed: no orphan result comes out that
+                     has no call, and nothing raises.
+        STRATEGY-21  A negative `max_tokens` raises `InvalidArgument`.
+
+    Caller guarantees
+        Ids are unique. `messages` may begin with a gap message that stands for what was left out before it.
+    Errors
+        `InvalidArgument`. A strategy that needs a model may raise `StrategyFailed`; nothing is lost, as input is not changed.
+    Concurrency
+        `compress` may run in several tasks at once.
+    Lifetime
+        Usable from construction on; keeps nothing of a call that changes a later result.
+    Latitude
+        Which messages are worth keeping, within the rules. A result may be smaller than it had to be.
+    """
+
+    async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
+        """Fit `messages` into `max_tokens`."""
+        ...
+
+    def estimate_tokens(self, messages: Sequence[Message]) -> int:
+        """The size of `messages`, by the injected token counter."""
+        ...
+
+
+class StablePrefix(Port):
+    """A strategy whose window start is a pure function of the log, so that the prompt prefix stays put between cuts.
+
+    Obligations
+        STRATEGY-22  If compress(a) only left messages out and its output plus new messages b fits, then compress(a + b) is
+                     that output plus b. A manager may then add b without asking again.
+
+    Caller guarantees: b is well-formed: every result follows its call. Errors, concurrency, lifetime: as `CompressionStrategy`.
+    Latitude: where the next cut falls.
+    """
+
+    @property
+    def target_share(self) -> float:
+        """How far below the budget a cut goes, as a share of it in (0, 1]; 1 cuts no more than needed, at every turn."""
+        ...
