@@ -79,10 +79,9 @@ def _imports(node: ast.AST, package: tuple[str, ...], for_checkers: bool) -> Ite
 
 def violations(module: Module, others: tuple[Module, ...] = ()) -> list[str]:
     """What `module` imports against the rule; `others` are the modules it may have to be told apart from."""
-    ours = [found for found in module.imports() if found.top == "contextport"]
-    foreign = [
-        found for found in module.imports() if found.top not in {"contextport", *sys.stdlib_module_names}
-    ]
+    imports = [found for found in module.imports() if found.top not in sys.stdlib_module_names]
+    ours = [found for found in imports if found.top == "contextport"]
+    foreign = [found for found in imports if found.top != "contextport"]
     problems = [
         *(_of_own_packages(module, found) for found in ours),
         *(_of_other_adapters(module, found, others) for found in ours),
@@ -126,9 +125,8 @@ def _of_libraries(module: Module, foreign: list[Import]) -> list[str]:
     }
     if folder == "adapters" and len(libraries) == 1:
         return problems
-    return problems + [
-        f"{module.path}:{line}: {folder} may not import {name}" for name, line in libraries.items()
-    ]
+    barred = [f"{module.path}:{line}: {folder} may not import {name}" for name, line in libraries.items()]
+    return problems + barred
 
 
 def modules(*folders: str) -> tuple[Module, ...]:
@@ -143,14 +141,8 @@ def test_every_module_keeps_the_rule() -> None:
 
 
 def test_no_test_or_benchmark_imports_a_folder_by_its_bare_name() -> None:
-    outside = modules("tests", "benchmarks")
-    found = [
-        f"{module.path}:{item.line}"
-        for module in outside
-        for item in module.imports()
-        if item.top in PACKAGES
-    ]
-    assert found == []
+    outside = [(module, found) for module in modules("tests", "benchmarks") for found in module.imports()]
+    assert [f"{module.path}:{found.line}" for module, found in outside if found.top in PACKAGES] == []
 
 
 SIBLINGS = (

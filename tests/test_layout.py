@@ -62,11 +62,8 @@ def content(wheel: Path) -> set[str]:
 
 
 def test_wheel_holds_the_four_folders_and_nothing_else(wheel: Path) -> None:
-    expected = {
-        f"contextport/{path.relative_to(ROOT).as_posix()}"
-        for package in PACKAGES
-        for path in files_under(ROOT / package)
-    }
+    files = [path for package in PACKAGES for path in files_under(ROOT / package)]
+    expected = {f"contextport/{path.relative_to(ROOT).as_posix()}" for path in files}
     packed = {name for name in content(wheel) if ".dist-info/" not in name}
     assert packed == expected
     assert {f"contextport/{package}/py.typed" for package in PACKAGES} <= packed

@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("contracts", "adapters", "strategies", "conformance_tests")
+CHECKED = (*PACKAGES, "tests", "benchmarks")
 
 CONSUMER = """\
 from typing import Any
@@ -113,7 +114,7 @@ def repository(tmp_path: Path) -> Path:
     """Our configuration over the same folders, each with one file that holds one error."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     shutil.copytree(ROOT / ".dev", tmp_path / ".dev", symlinks=True)
-    for folder in (*PACKAGES, "tests"):
+    for folder in CHECKED:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / f"planted_in_{folder}.py").write_text('number: int = "text"\n')
     for package in PACKAGES:
@@ -122,7 +123,7 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-EVERYWHERE = {(f"planted_in_{folder}.py", 1) for folder in (*PACKAGES, "tests")}
+EVERYWHERE = {(f"planted_in_{folder}.py", 1) for folder in CHECKED}
 
 
 def test_mypy_looks_at_every_folder(repository: Path) -> None:
