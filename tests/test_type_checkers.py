@@ -19,8 +19,7 @@ CHECKED = (*PACKAGES, "tests", "benchmarks")
 CONSUMER = """\
 from typing import Any
 
-from contextport.contracts.messages import Message
-from contextport.contracts.port import Port, implements, provides
+from contextport.contracts import Message, Port, implements, provides
 
 
 class Reader(Port):
