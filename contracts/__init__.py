@@ -15,7 +15,7 @@ from .context import (
     messages_digest,
 )
 from .counter import CountKind, ErrorBound, LearnsFromUsage, TokenCounter
-from .counting import CountsMessages, counted_texts
+from .counting import CountsMessages, counted_texts, message_tokens, remember_tokens
 from .errors import (
     BudgetTooSmall,
     CapabilityNotSupported,
@@ -136,9 +136,11 @@ __all__ = [
     "from_chat",
     "implements",
     "load_message",
+    "message_tokens",
     "messages_digest",
     "new_id",
     "provides",
+    "remember_tokens",
     "to_chat",
     "verify",
     "violations",

@@ -5,14 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
+from .counter import TokenCounter
 from .json_values import dump_json
 from .media_pricing import MediaPricing, OpenAITiles, media_tokens
 from .messages import Json, JsonPart, Media, Message, Opaque, Refusal, Text, Thinking, ToolCall, ToolResult
 
-__all__ = ["CountsMessages", "counted_texts"]
+__all__ = ["CountsMessages", "counted_texts", "message_tokens", "remember_tokens"]
 
 _BLOB_CHARS = 512  # a longer string without white space is data, not text
 _CHARS_PER_ENCRYPTED_TOKEN = 6  # base64 of about 4.5 bytes, the size of a token's text
+
+
+def message_tokens(message: Message, counter: TokenCounter) -> int:
+    """The size of a message by `counter`, which is asked once in the message's life."""
+    name = counter.name
+    counted = message.counted
+    if counted is not None and counted[0] == name:
+        return counted[1]
+    tokens = counter.count_message(message)
+    remember_tokens(message, name, tokens)
+    return tokens
+
+
+def remember_tokens(message: Message, counter_name: str, tokens: int) -> None:
+    """Note on the message the size that the named counter gave it, such as one read from a store."""
+    object.__setattr__(message, "counted", (counter_name, tokens))  # a cache: it takes no part in equality
 
 
 def counted_texts(parts: Sequence[Any]) -> Iterator[str]:

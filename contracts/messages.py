@@ -210,6 +210,8 @@ class Message:
     created_at: float | None = None
     metadata: Mapping[str, Json] = field(factory=dict[str, Any])
     native: Native | None = field(default=None, repr=False)
+    #: (counter name, tokens), written once by `message_tokens`. Not an argument, so that an edited copy starts without it.
+    counted: tuple[str, int] | None = field(init=False, default=None, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if self.role not in _ROLES:

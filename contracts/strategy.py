@@ -29,7 +29,8 @@ class CompressionStrategy(Port):
         STRATEGY-10  The same input and budget give the same output.
         STRATEGY-11  Compressing an output again with the same budget changes nothing.
         STRATEGY-12  `tokens` equals `estimate_tokens(messages)`; an empty list costs 0.
-        STRATEGY-13  A pinned message is in the output as long as pinned ones take at most half of `max_tokens`.
+        STRATEGY-13  A pinned message is in the output as long as pinned messages, with the turns they stand in, take at most
+                     half of `max_tokens` and fit beside the system messages and the newest turn.
         STRATEGY-14  `omitted` and `shortened` are true: exactly the ids that are missing and that have other text.
         STRATEGY-15  Reasoning is whole or absent: a message with tool calls keeps its reasoning, unchanged and first.
         STRATEGY-16  A shortened text is made of pieces of the original and a visible marker, cut between grapheme clusters.
@@ -41,7 +42,8 @@ class CompressionStrategy(Port):
         STRATEGY-21  A negative `max_tokens` raises `InvalidArgument`.
 
     Caller guarantees
-        Ids are unique. `messages` may begin with a gap message that stands for what was left out before it.
+        Ids are unique. `messages` may hold one gap message; it stands for messages that were left out there, and says how many
+        and how large they were. Those before it were kept from further back.
     Errors
         `InvalidArgument`. A strategy that needs a model may raise `StrategyFailed`; nothing is lost, as input is not changed.
     Concurrency
@@ -65,8 +67,8 @@ class StablePrefix(Port):
     """A strategy whose window start is a pure function of the log, so that the prompt prefix stays put between cuts.
 
     Obligations
-        STRATEGY-22  If compress(a) only left messages out and its output plus new messages b fits, then compress(a + b) is
-                     that output plus b. A manager may then add b without asking again.
+        STRATEGY-22  If compress(a) shortened nothing, has a gap message for what it left out, and its output plus new
+                     messages b fits, then compress(a + b) is that output plus b: a manager need not ask again.
 
     Caller guarantees: b is well-formed: every result follows its call. Errors, concurrency, lifetime: as `CompressionStrategy`.
     Latitude: where the next cut falls.
