@@ -6,6 +6,7 @@ takes, never something added on top of the measured size.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from attrs import frozen
@@ -27,8 +28,13 @@ class Limits:
     def __attrs_post_init__(self) -> None:
         for name in ("window", "max_input", "max_output"):
             value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value <= 0):
-                raise InvalidArgument(f"{name} is {value!r} ({self.source}); it must be a positive number of tokens", name=name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value <= 0):
+                raise InvalidArgument(
+                    f"{name} is {value!r} ({self.source}); it must be a positive number of tokens, or absent if unknown",
+                    name=name,
+                    value=value,
+                    source=self.source,
+                )
 
 
 @frozen(kw_only=True)
@@ -62,15 +68,18 @@ class Budget:
     FLOOR: ClassVar[int] = 4_000
 
     def __attrs_post_init__(self) -> None:
-        for name in ("window", "output_reserve", "system_reserve", "tool_reserve"):
+        for name in ("window", "output_reserve", "system_reserve", "tool_reserve", "max_input"):
             value = getattr(self, name)
+            if value is None and name == "max_input":
+                continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InvalidArgument(f"{name} is {value!r}; it must be a number of tokens, 0 or more", name=name, value=value)
         if self.history_budget <= 0:
-            reserved = self.output_reserve + self.system_reserve + self.tool_reserve
+            reserved = self.window - self.usable_input + self.system_reserve + self.tool_reserve
+            limit = "" if self.max_input is None else f", input limit {self.max_input}"
             raise BudgetTooSmall(
-                f"the window of {self.window} tokens leaves {self.history_budget} for messages: reserves take {reserved} "
-                f"(output {self.output_reserve}, system {self.system_reserve}, tools {self.tool_reserve}); "
+                f"the window of {self.window} tokens leaves {self.history_budget} for messages: {reserved} are not for them "
+                f"(output {self.output_reserve}, system {self.system_reserve}, tools {self.tool_reserve}{limit}); "
                 "lower a reserve or use a larger window",
                 needed=reserved + 1,
                 available=self.window,
@@ -82,18 +91,37 @@ class Budget:
         return cls(window=tokens)
 
     @classmethod
-    def from_limits(cls, limits: Limits) -> Budget:
-        """The budget of resolved limits: input = window - max_output, at least `FLOOR`, never more than the window (D18)."""
+    def from_limits(
+        cls,
+        limits: Limits,
+        *,
+        system_reserve: int = 0,
+        tool_reserve: int = 0,
+        origins: Mapping[str, str] | None = None,
+    ) -> Budget:
+        """The budget of known limits: input = window - max_output, at least `FLOOR` (R71, R74, D18), at most `max_input`.
+
+        What is unknown: the window is `max_input`, else `DEFAULT_WINDOW`; the answer is `DEFAULT_MAX_OUTPUT`, at most half of
+        the window. A `max_output` as large as the window is a cap that tells nothing about answers, so it counts as unknown.
+        In a window too small for `FLOOR` the answer keeps a quarter. `output_reserve` is what is left, so it may be less than
+        `max_output`: it is the most to ask of the model. `origins` says by field where its number came from, if it was not
+        `limits.source`.
+        """
         window = limits.window or limits.max_input or cls.DEFAULT_WINDOW
-        answer = limits.max_output if limits.max_output is not None else min(cls.DEFAULT_MAX_OUTPUT, window // 2)
-        usable = min(window, max(window - answer, cls.FLOOR))
-        if usable == window:  # even the floor is the whole window: keep a quarter of it free for an answer
-            usable = window - window // 4
+        answer = limits.max_output if limits.max_output and limits.max_output < window else None
+        usable = window - (answer or min(cls.DEFAULT_MAX_OUTPUT, window // 2))
+        named = dict.fromkeys(("window", "max_input", "max_output"), limits.source) | dict(origins or {})
+        window_origin = named["window" if limits.window else "max_input"] if limits.window or limits.max_input else "default"
+        sources = [("window", window_origin), ("output_reserve", named["max_output"] if answer else "default")]
+        if limits.max_input:
+            sources.append(("max_input", named["max_input"]))
         return cls(
             window=window,
-            output_reserve=window - usable,
+            output_reserve=window - max(usable, min(cls.FLOOR, window - window // 4)),
+            system_reserve=system_reserve,
+            tool_reserve=tool_reserve,
             max_input=limits.max_input,
-            sources=(("window", limits.source), ("output_reserve", limits.source)),
+            sources=tuple(sources),
         )
 
     @property

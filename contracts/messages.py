@@ -263,8 +263,10 @@ class Message:
 
     @property
     def marked(self) -> bool:
-        """Whether the message asks to outlive newer ones: pinned, important, or a system message inside the conversation."""
-        return self.in_conversation and (
+        """Whether it may have to outlive newer ones: pinned, important, an interrupt, or a system message of the conversation."""
+        if self.kind is Kind.INTERRUPT:
+            return True
+        return self.kind is Kind.CHAT and (
             self.pinned or self.importance > Importance.NORMAL or self.role == "system" or self.role == "developer"
         )
 

@@ -1,0 +1,182 @@
+"""What must not be torn apart: calls and their results, and the steps and turns of a conversation.
+
+`arrange` makes any log a well-formed view of itself. `split` cuts a well-formed list into steps: a step is one assistant message
+with all its results, or a single message; a turn is what follows a user message up to the next. Strategies choose whole steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+import attrs
+from attrs import define, field, frozen
+
+from contextport.contracts import Kind, Message, Text, TokenCounter, ToolResult, message_tokens
+
+from .gap_marker import omitted_by
+
+__all__ = ["Step", "Steps", "arrange", "is_system", "newest_question", "split"]
+
+INTERRUPTED = "No result: the call was interrupted before it answered."
+
+
+def is_system(message: Message) -> bool:
+    """Whether the message speaks with the authority of the system."""
+    return message.role == "system" or message.role == "developer"
+
+
+def newest_question(messages: Sequence[Message]) -> int | None:
+    """Index of the newest user message that is not an interrupt (D6), or None."""
+    return next((n for n in range(len(messages) - 1, -1, -1) if messages[n].opens_turn), None)
+
+
+@define
+class _OpenCalls:
+    """The calls of one assistant message, and the results that have come in for them."""
+
+    caller: Message
+    waiting: list[str]
+    results: list[Message] = field(factory=list[Message])
+
+
+def arrange(messages: Sequence[Message]) -> list[Message]:
+    """The messages with every call answered right after it (D16).
+
+    Results stand behind their call in the order in which they came; a call without one gets a stand-in; a result without a call,
+    a second result for a call, and an assistant message without any content are left out. All else keeps its order.
+    """
+    out: list[Message | _OpenCalls] = []
+    waiting: dict[str, list[_OpenCalls]] = {}
+    for message in messages:
+        if message.tool_results:
+            _answer(message, waiting)
+        elif message.role == "assistant" and not message.parts:
+            continue
+        else:
+            out.append(message)
+            calls = message.tool_calls if message.role == "assistant" else ()
+            if calls:
+                opened = _OpenCalls(message, [call.call_id for call in calls])
+                out.append(opened)
+                for call in calls:
+                    waiting.setdefault(call.call_id, []).append(opened)
+    arranged: list[Message] = []
+    for item in out:
+        if isinstance(item, Message):
+            arranged.append(item)
+        else:
+            arranged.extend(item.results)
+            arranged.extend(_stand_in(item.caller, call_id) for call_id in item.waiting)
+    return arranged
+
+
+def _answer(message: Message, waiting: dict[str, list[_OpenCalls]]) -> None:
+    """Put a result message behind the newest open call it answers; parts that answer nothing are dropped."""
+    opened: _OpenCalls | None = None
+    kept = []
+    for part in message.parts:
+        if isinstance(part, ToolResult) and part.executor == "client":
+            callers = waiting.get(part.call_id)
+            if not callers or (opened is not None and callers[-1] is not opened):
+                continue
+            opened = callers.pop()
+            opened.waiting.remove(part.call_id)
+        kept.append(part)
+    if opened is not None:
+        opened.results.append(message if len(kept) == len(message.parts) else attrs.evolve(message, parts=tuple(kept)))
+
+
+def _stand_in(caller: Message, call_id: str) -> Message:
+    call = next(call for call in caller.tool_calls if call.call_id == call_id)
+    result = ToolResult(call_id=call_id, name=call.name, status="error", parts=(Text(INTERRUPTED),))
+    return Message(role="tool", id=f"{caller.id}/{call_id}/stand-in", kind=Kind.STAND_IN, parts=(result,))
+
+
+@frozen(kw_only=True)
+class Step:
+    """`messages[start:stop]` of a well-formed list.
+
+    `head` is the index of the step that opened its turn, or None before the first. `tokens` is its size. `offset` is the size of
+    the conversation before it, counted from the start of the epoch: it never changes as the conversation grows.
+    """
+
+    start: int
+    stop: int
+    head: int | None
+    tokens: int
+    offset: int
+
+
+@frozen(kw_only=True)
+class Steps:
+    """A well-formed conversation in steps. System messages are apart: they are in every window.
+
+    `first` is the index of the first step after the gap message, if there is one: those before it were kept from further back.
+    `claimants` are the steps that hold a marked message; `suffix_tokens[n]` is the size of steps n and later.
+    """
+
+    messages: tuple[Message, ...]
+    steps: tuple[Step, ...]
+    system: tuple[int, ...]
+    system_tokens: int
+    first: int
+    claimants: tuple[int, ...]
+    suffix_tokens: tuple[int, ...]
+    omitted_messages: int
+    omitted_tokens: int
+
+
+def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
+    """Arrange the messages and cut them into steps. Stand-ins do not move offsets, so that a late result does not either."""
+    offsets = _offsets(messages, counter)
+    view = arrange(messages)
+    steps: list[Step] = []
+    claimants: list[int] = []
+    system: list[int] = []
+    system_tokens = first = omitted_messages = omitted_tokens = 0
+    head: int | None = None
+    at = 0
+    while at < len(view):
+        message = view[at]
+        stop = at + 1
+        if message.kind is Kind.GAP:
+            omitted_messages, omitted_tokens = omitted_by(message)
+            first = len(steps)
+        elif is_system(message):
+            system.append(at)
+            system_tokens += message_tokens(message, counter)
+        else:
+            while stop < len(view) and view[stop].tool_results:
+                stop += 1
+            if message.opens_turn:
+                head = len(steps)
+            tokens = sum(message_tokens(view[n], counter) for n in range(at, stop))
+            if any(m.marked for m in view[at:stop]):
+                claimants.append(len(steps))
+            steps.append(Step(start=at, stop=stop, head=head, tokens=tokens, offset=offsets[message.id]))
+        at = stop
+    return Steps(
+        messages=tuple(view),
+        steps=tuple(steps),
+        system=tuple(system),
+        system_tokens=system_tokens,
+        first=first,
+        claimants=tuple(claimants),
+        suffix_tokens=(*reversed([*accumulate(step.tokens for step in reversed(steps))]), 0),
+        omitted_messages=omitted_messages,
+        omitted_tokens=omitted_tokens,
+    )
+
+
+def _offsets(messages: Sequence[Message], counter: TokenCounter) -> dict[str, int]:
+    """For each message id, the tokens of the conversation before it, what a gap message stands for included."""
+    offsets: dict[str, int] = {}
+    total = 0
+    for message in messages:
+        offsets[message.id] = total
+        if message.kind is Kind.GAP:
+            total += omitted_by(message)[1]
+        elif message.in_conversation:
+            total += message_tokens(message, counter)
+    return offsets

@@ -1,0 +1,113 @@
+"""Keep the newest steps that fit, what is pinned in its place, the system prompt always (R102 to R106 done right)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from contextport.contracts import (
+    Compression,
+    CompressionStrategy,
+    InvalidArgument,
+    Message,
+    Outcome,
+    StablePrefix,
+    TokenCounter,
+    implements,
+    message_tokens,
+)
+
+from .atoms import Steps, split
+from .selection import Selection, extras_before, select
+from .squeeze import squeeze
+
+__all__ = ["KeepRecentTokens", "compression", "total_tokens", "unchanged", "window_from"]
+
+
+def total_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
+    """The size of a list: the sum of its messages."""
+    return sum(message_tokens(message, counter) for message in messages)
+
+
+def unchanged(messages: Sequence[Message], tokens: int) -> Compression:
+    """The result for input that fits."""
+    return Compression(messages=tuple(messages), outcome=Outcome.UNCHANGED, tokens=tokens, reason="it fits")
+
+
+def window_from(steps: Steps, start: int, max_tokens: int) -> list[int] | None:
+    """The steps of the window that begins at step `start`, with what stays from before it; None when they do not fit."""
+    if steps.system_tokens + steps.suffix_tokens[start] > max_tokens:
+        return None
+    extras = extras_before(steps, start, max_tokens)
+    if steps.system_tokens + steps.suffix_tokens[start] + extras.tokens > max_tokens:
+        return None
+    return [*extras.steps, *range(start, len(steps.steps))]
+
+
+def compression(
+    given: Sequence[Message], selection: Selection, counter: TokenCounter, max_tokens: int, reason: str
+) -> Compression:
+    """The result for a selection of `given`."""
+    tokens = total_tokens(selection.messages, counter)
+    kept = {message.id for message in selection.messages}
+    return Compression(
+        messages=selection.messages,
+        outcome=Outcome.SMALLER if tokens <= max_tokens else Outcome.CANNOT_FIT,
+        tokens=tokens,
+        omitted=tuple(message.id for message in given if message.id not in kept and message.in_conversation),
+        shortened=selection.shortened,
+        reason=reason,
+    )
+
+
+@implements(CompressionStrategy, StablePrefix)
+@frozen
+class KeepRecentTokens:
+    """The newest whole steps that fit, with the question that opened their turn.
+
+    System messages always stay. Pinned and important messages from further back stay in their places, with the question of their
+    turn, as long as they take at most half of the budget (D6); a gap message says what was left out. When not even the newest
+    step fits, its longest texts are shortened, tool results first.
+
+    The window begins only where the size of all that was said so far passes a multiple of (1 - target_share) * max_tokens. So it
+    stays put while the conversation grows by that much, is a function of the log alone, and needs no state. Right after a cut it
+    holds about `target_share` of the budget; 1 cuts as little as possible, at every turn.
+    """
+
+    counter: TokenCounter
+    target_share: float = 0.75
+
+    def __attrs_post_init__(self) -> None:
+        if not 0 < self.target_share <= 1:
+            raise InvalidArgument(f"target_share is {self.target_share}; it must be in (0, 1]", value=self.target_share)
+
+    def estimate_tokens(self, messages: Sequence[Message]) -> int:
+        return total_tokens(messages, self.counter)
+
+    async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
+        if max_tokens < 0:
+            raise InvalidArgument(f"max_tokens is {max_tokens}; it must be 0 or more", value=max_tokens)
+        tokens = self.estimate_tokens(messages)
+        if tokens <= max_tokens:
+            return unchanged(messages, tokens)
+        steps = split(messages, self.counter)
+        for start in self._starts(steps, max_tokens):
+            kept = window_from(steps, start, max_tokens)
+            if kept is not None:
+                selection = select(steps, kept, max_tokens, self.counter)
+                return compression(messages, selection, self.counter, max_tokens, "older steps were left out")
+        selection = squeeze(steps, max_tokens, self.counter)
+        return compression(messages, selection, self.counter, max_tokens, "the newest step alone is too large; it was shortened")
+
+    def _starts(self, steps: Steps, max_tokens: int) -> list[int]:
+        """Where the window may begin, earliest first: the first step, and each first step past a line of the grid."""
+        grid = max(1, int(max_tokens * (1 - self.target_share)))
+        starts: list[int] = []
+        passed = -1
+        for n in range(steps.first, len(steps.steps)):
+            line = -(-steps.steps[n].offset // grid)
+            if line > passed:
+                starts.append(n)
+                passed = line
+        return starts

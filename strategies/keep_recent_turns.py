@@ -1,0 +1,64 @@
+"""Keep the last few turns: a window by count (R107, D2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from contextport.contracts import (
+    Compression,
+    CompressionStrategy,
+    InvalidArgument,
+    Message,
+    TokenCounter,
+    implements,
+)
+
+from .atoms import Steps, split
+from .keep_recent_tokens import KeepRecentTokens, compression, total_tokens, unchanged, window_from
+from .selection import select
+
+__all__ = ["KeepRecentTurns"]
+
+
+@implements(CompressionStrategy)
+@frozen
+class KeepRecentTurns:
+    """When a conversation is over its budget, keep its last `turns` turns; or as many whole turns as hold `messages` messages.
+
+    System messages and, within half of the budget, pinned ones stay as well. If that many turns do not fit, it keeps what
+    `KeepRecentTokens` would.
+    """
+
+    counter: TokenCounter
+    turns: int | None = None
+    messages: int = 8
+
+    def __attrs_post_init__(self) -> None:
+        for name, value in (("turns", self.turns), ("messages", self.messages)):
+            if value is not None and value < 1:
+                raise InvalidArgument(f"{name} is {value}; the last turn is always kept, so it must be at least 1", value=value)
+
+    def estimate_tokens(self, messages: Sequence[Message]) -> int:
+        return total_tokens(messages, self.counter)
+
+    async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
+        tokens = self.estimate_tokens(messages)
+        if 0 <= tokens <= max_tokens:
+            return unchanged(messages, tokens)
+        steps = split(messages, self.counter)
+        start = self._start(steps)
+        kept = None if start is None or max_tokens < 0 else window_from(steps, start, max_tokens)
+        if kept is not None:
+            selection = select(steps, kept, max_tokens, self.counter)
+            return compression(messages, selection, self.counter, max_tokens, "older turns were left out")
+        return await KeepRecentTokens(self.counter, target_share=1.0).compress(messages, max_tokens)
+
+    def _start(self, steps: Steps) -> int | None:
+        """The step that opens the first turn to keep, or None when there are not that many turns."""
+        heads = [n for n, step in enumerate(steps.steps) if step.head == n and n >= steps.first]
+        if self.turns is not None:
+            return heads[-self.turns] if len(heads) >= self.turns else None
+        total = len(steps.messages)
+        return next((n for n in reversed(heads) if total - steps.steps[n].start >= self.messages), None)

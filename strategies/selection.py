@@ -1,0 +1,121 @@
+"""From a window start to the messages of the window: what is kept from before it, and the gap message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from contextport.contracts import Importance, Kind, Message, Shortening, TokenCounter, message_tokens
+
+from .atoms import Step, Steps
+from .gap_marker import gap_marker
+
+__all__ = ["Extras", "Selection", "extras_before", "select"]
+
+PIN_SHARE = 0.5  # R95: above half of the budget, pins give way
+
+
+@frozen(kw_only=True)
+class Selection:
+    """The messages of a window, and which of them are shortened."""
+
+    messages: tuple[Message, ...]
+    shortened: tuple[Shortening, ...] = ()
+
+
+@frozen(kw_only=True)
+class Extras:
+    """Steps kept from before the window start, by index in rising order, and their size."""
+
+    steps: tuple[int, ...]
+    tokens: int
+
+
+def extras_before(steps: Steps, start: int, max_tokens: int) -> Extras:
+    """What stays from before step `start`: the question of its turn, and marked steps with theirs, within half of the budget.
+
+    Marked steps come in the order of their claim: pins, then by importance, then interrupts of the same turn; newer ones first.
+    One that does not fit is left out, and the next is tried.
+    """
+    kept: set[int] = set()
+    head = steps.steps[start].head if start < len(steps.steps) else None
+    if head is not None and head < start:
+        kept.add(head)
+    spent, cap = 0, int(max_tokens * PIN_SHARE)
+    for n in _claims(steps, start, head):
+        own_head = steps.steps[n].head
+        wanted = {n} if own_head is None else {n, own_head}
+        cost = sum(steps.steps[k].tokens for k in wanted - kept)
+        if spent + cost <= cap:
+            kept |= wanted
+            spent += cost
+    return Extras(steps=tuple(sorted(kept)), tokens=sum(steps.steps[n].tokens for n in kept))
+
+
+def _claims(steps: Steps, start: int, head: int | None) -> list[int]:
+    """The steps before `start` that ask to stay, strongest claim first."""
+    ranked: list[tuple[int, int]] = []
+    for n in steps.claimants:
+        if n >= start:
+            break
+        step = steps.steps[n]
+        same_turn = head is not None and step.head == head
+        rank = max(_rank(steps.messages[k], same_turn) for k in range(step.start, step.stop))
+        if rank > 0:
+            ranked.append((rank, n))
+    return [n for _, n in sorted(ranked, reverse=True)]
+
+
+def _rank(message: Message, same_turn: bool) -> int:
+    """How strong a message's claim to stay is; 0 for none."""
+    if message.pinned:
+        return 100
+    if message.importance > Importance.NORMAL:
+        return 10 + message.importance
+    return 1 if message.kind is Kind.INTERRUPT and same_turn else 0
+
+
+def select(steps: Steps, kept: Iterable[int], max_tokens: int, counter: TokenCounter) -> Selection:
+    """The window of the steps `kept` and, if there is room, a gap message for what is missing."""
+    chosen = sorted(set(kept))
+    used = steps.system_tokens + sum(steps.steps[n].tokens for n in chosen)
+    gap, place = _gap(steps, chosen, counter)
+    fits = gap is not None and used + message_tokens(gap, counter) <= max_tokens
+    return Selection(messages=_messages(steps, chosen, gap if fits else None, place))
+
+
+def _gap(steps: Steps, kept: list[int], counter: TokenCounter) -> tuple[Message | None, int]:
+    """The gap message for all that is not kept, and the index in `messages` before which it goes: the last hole."""
+    present = set(kept)
+    missing = [step for n, step in enumerate(steps.steps) if n not in present]
+    count, tokens = _said(steps, missing, counter)
+    if not (count or steps.omitted_messages):
+        return None, 0
+    first_kept_after = next((n for n in kept if n >= steps.first), len(steps.steps))
+    place = steps.steps[first_kept_after].start if first_kept_after < len(steps.steps) else len(steps.messages)
+    for earlier, later in zip([-1, *kept], kept, strict=False):
+        if later - earlier > 1:
+            place = steps.steps[later].start
+    return gap_marker(steps.omitted_messages + count, steps.omitted_tokens + tokens), place
+
+
+def _said(steps: Steps, missing: list[Step], counter: TokenCounter) -> tuple[int, int]:
+    """(messages, tokens) of the conversation in the missing steps; stand-ins were never said."""
+    messages = [m for step in missing for m in steps.messages[step.start : step.stop] if m.in_conversation]
+    return len(messages), sum(message_tokens(m, counter) for m in messages)
+
+
+def _messages(steps: Steps, kept: list[int], gap: Message | None, place: int) -> tuple[Message, ...]:
+    chosen = {*steps.system}
+    for n in kept:
+        chosen.update(range(steps.steps[n].start, steps.steps[n].stop))
+    out: list[Message] = []
+    for n in sorted(chosen):
+        if gap is not None and n >= place:
+            out.append(gap)
+            gap = None
+        out.append(steps.messages[n])
+    if gap is not None:
+        out.append(gap)
+    return tuple(out)

@@ -1,0 +1,71 @@
+"""Shorten what is long by itself before anything is left out (R101)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from contextport.contracts import (
+    Compression,
+    CompressionStrategy,
+    InvalidArgument,
+    Message,
+    Outcome,
+    TokenCounter,
+    implements,
+    message_tokens,
+)
+
+from .head_and_tail import shorten_message
+from .keep_recent_tokens import total_tokens, unchanged
+from .squeeze import give_up_order, shortenings
+
+__all__ = ["ShortenLongMessages"]
+
+
+@implements(CompressionStrategy)
+@frozen
+class ShortenLongMessages:
+    """When a conversation is over its budget, shorten messages of over `max_message_tokens` to that size, head and tail kept.
+
+    It shortens no more messages than needed, the least important and largest first, and leaves none out: made to stand in a
+    `Pipeline` before a strategy that does. `head_share` of what is kept is taken from the start of a text.
+    """
+
+    counter: TokenCounter
+    max_message_tokens: int = 2_000
+    head_share: float = 0.5
+
+    def __attrs_post_init__(self) -> None:
+        if self.max_message_tokens < 1:
+            raise InvalidArgument(
+                f"max_message_tokens is {self.max_message_tokens}; it must be at least 1", value=self.max_message_tokens
+            )
+        if not 0 <= self.head_share <= 1:
+            raise InvalidArgument(f"head_share is {self.head_share}; it must be between 0 and 1", value=self.head_share)
+
+    def estimate_tokens(self, messages: Sequence[Message]) -> int:
+        return total_tokens(messages, self.counter)
+
+    async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
+        if max_tokens < 0:
+            raise InvalidArgument(f"max_tokens is {max_tokens}; it must be 0 or more", value=max_tokens)
+        tokens = before = self.estimate_tokens(messages)
+        if tokens <= max_tokens:
+            return unchanged(messages, tokens)
+        current = list(messages)
+        for n in give_up_order(tuple(messages), self.counter):
+            size = message_tokens(current[n], self.counter)
+            if tokens <= max_tokens:
+                break
+            if size > self.max_message_tokens:
+                current[n] = shorten_message(current[n], self.counter, self.max_message_tokens, self.head_share)
+                tokens -= size - message_tokens(current[n], self.counter)
+        return Compression(
+            messages=tuple(current),
+            outcome=Outcome.SMALLER if tokens <= max_tokens else Outcome.CANNOT_FIT,
+            tokens=tokens,
+            shortened=shortenings(messages, current),
+            reason=f"messages of over {self.max_message_tokens} tokens were shortened: {before} to {tokens} tokens",
+        )

@@ -1,0 +1,73 @@
+"""The last resort: the newest step does not fit whole, so its longest texts are shortened, and then the rest gives way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contextport.contracts import Message, Shortening, TokenCounter, message_tokens
+
+from .atoms import Steps, is_system, newest_question
+from .head_and_tail import shorten_message
+from .selection import Selection, extras_before, select
+
+__all__ = ["give_up_order", "shorten_to_fit", "shortenings", "squeeze"]
+
+
+def squeeze(steps: Steps, max_tokens: int, counter: TokenCounter) -> Selection:
+    """The best legal window that fits, from most to least: newest step and pins, without pins, the newest question alone.
+
+    Returns the smallest one, over budget, when none fits.
+    """
+    selection = Selection(messages=tuple(steps.messages[n] for n in steps.system))
+    for kept in _candidates(steps, max_tokens):
+        selection = select(steps, kept, max_tokens, counter)
+        selection = shorten_to_fit(selection.messages, max_tokens, counter)
+        if sum(message_tokens(m, counter) for m in selection.messages) <= max_tokens:
+            break
+    return selection
+
+
+def _candidates(steps: Steps, max_tokens: int) -> list[list[int]]:
+    """Step indices of ever smaller windows. Each holds the newest question, if there is one."""
+    last = len(steps.steps) - 1
+    if last < 0:
+        return []
+    question = next((n for n in range(last, -1, -1) if steps.messages[steps.steps[n].start].opens_turn), None)
+    asked = [] if question is None else [question]
+    pins = extras_before(steps, last, max_tokens).steps
+    return [[*pins, *asked, last], [*asked, last], asked or [last]]
+
+
+def shorten_to_fit(messages: tuple[Message, ...], max_tokens: int, counter: TokenCounter) -> Selection:
+    """Shorten texts until the messages fit, or as far as it goes: least important first, the newest question last."""
+    current = list(messages)
+    excess = sum(message_tokens(m, counter) for m in current) - max_tokens
+    for n in give_up_order(messages, counter):
+        if excess <= 0:
+            break
+        before = message_tokens(current[n], counter)
+        current[n] = shorten_message(current[n], counter, max(0, before - excess))
+        excess -= before - message_tokens(current[n], counter)
+    return Selection(messages=tuple(current), shortened=shortenings(messages, current))
+
+
+def shortenings(before: Sequence[Message], after: Sequence[Message]) -> tuple[Shortening, ...]:
+    """What differs between two lists of the same messages."""
+    pairs = zip(before, after, strict=True)
+    return tuple(Shortening(old.id, len(old.text), len(new.text)) for old, new in pairs if new is not old)
+
+
+def give_up_order(messages: tuple[Message, ...], counter: TokenCounter) -> list[int]:
+    """Indices of the messages that may be shortened, first to give up first.
+
+    Unpinned before pinned, less important before more, tool results before speech, larger before smaller; system messages are
+    never shortened and the newest question is last (R98 to R100, R165).
+    """
+    question = newest_question(messages)
+
+    def rank(n: int) -> tuple[bool, bool, int, bool, int]:
+        message = messages[n]
+        size = message_tokens(message, counter)
+        return (n == question, message.pinned, message.importance, not message.tool_results, -size)
+
+    return sorted((n for n, message in enumerate(messages) if not is_system(message)), key=rank)
