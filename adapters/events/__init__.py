@@ -1,0 +1,1 @@
+"""Receivers of events: a logger, a file of JSON lines, a list."""
