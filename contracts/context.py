@@ -62,7 +62,8 @@ class Compression:
     """The result of `CompressionStrategy.compress`.
 
     `messages` is what to send, `tokens` their size by `estimate_tokens`. `omitted` lists the ids of input messages that are
-    not in it, in order; `shortened` those that are in it with less text. `reason` is one line for people.
+    not in it, in order; `shortened` those that are in it with less text. `reason` is one line for people. `extendable` says that
+    later messages may simply be added while they fit: asked again, the strategy would do the same (`StablePrefix`).
     """
 
     messages: tuple[Message, ...]
@@ -71,6 +72,7 @@ class Compression:
     omitted: tuple[str, ...] = ()
     shortened: tuple[Shortening, ...] = ()
     reason: str = ""
+    extendable: bool = False
 
 
 @frozen

@@ -6,7 +6,8 @@ Formulas as the providers document them: OpenAI tiles and patches, Anthropic and
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil
+from fractions import Fraction
+from math import ceil, floor
 from typing import TypeAlias
 
 from attrs import frozen
@@ -21,6 +22,7 @@ __all__ = [
     "OpenAIPatches",
     "OpenAITiles",
     "media_tokens",
+    "pricing_name",
 ]
 
 MediaPricing: TypeAlias = Callable[[Media], int]
@@ -43,18 +45,29 @@ def media_tokens(media: Media, images: MediaPricing) -> int:
     return max(1, size // _BYTES_PER_PAGE) * _TOKENS_PER_PAGE
 
 
-def _fit(size: tuple[int, int], longest: float, shortest: float | None = None) -> tuple[float, float]:
-    """The size after scaling down, never up, to at most `longest` on the long side and `shortest` on the short one."""
-    width, height = size
-    scale = min(1.0, longest / max(size))
-    if shortest is not None:
-        scale = min(scale, shortest / min(size))
-    return width * scale, height * scale
+def pricing_name(images: MediaPricing) -> str:
+    """What tells one pricing from another in a counter's name, such as `FixedImages(tokens=765)`; for a function its name."""
+    return getattr(images, "__qualname__", None) or repr(images)
+
+
+def _size(media: Media) -> tuple[int, int]:
+    width, height = media.size_px or _UNKNOWN_SIZE
+    return max(1, width), max(1, height)
+
+
+def _fit(size: tuple[int, int], *, longest: int, shortest: int | None = None) -> tuple[int, int]:
+    """The size after scaling down, never up, to at most `longest` on the long side and `shortest` on the short one.
+
+    Whole pixels, to the nearest, in exact arithmetic: a float of 1024.0000000001 would cost a further row of tiles.
+    """
+    scale = min(Fraction(1), Fraction(longest, max(size)), Fraction(shortest or min(size), min(size)))
+    width, height = (max(1, floor(side * scale + Fraction(1, 2))) for side in size)
+    return width, height
 
 
 @frozen
 class FixedImages:
-    """The same price for every image."""
+    """The same price for every image: R56 by default. Gemini 3 prices by resolution: 280, 560, 1120 (its default), 2240."""
 
     tokens: int = 765
 
@@ -65,7 +78,10 @@ class FixedImages:
 
 @frozen
 class OpenAITiles:
-    """Tile models: fit into 2048 square, short side to 768, `base` + `tile` per 512 square. Defaults: gpt-4o and gpt-4.1."""
+    """Tile models: fit into 2048 square, short side to 768, `base` + `tile` per 512 square; detail low is `base` alone.
+
+    Defaults: gpt-4o and gpt-4.1. Others, as (base, tile): gpt-4o-mini (2833, 5667), gpt-5 and 5.1 (70, 140), o1 and o3 (75, 150).
+    """
 
     base: int = 85
     tile: int = 170
@@ -74,13 +90,18 @@ class OpenAITiles:
         """Tokens of the image."""
         if media.detail == "low":
             return self.base
-        width, height = _fit(media.size_px or _UNKNOWN_SIZE, 2048, 768)
+        width, height = _fit(_size(media), longest=2048, shortest=768)
         return self.base + self.tile * ceil(width / 512) * ceil(height / 512)
 
 
 @frozen
 class OpenAIPatches:
-    """Patch models: 32-pixel patches up to `cap`, times `multiplier`. Defaults: gpt-5.2 and gpt-5.4 at detail high."""
+    """Patch models: 32-pixel patches after scaling to `longest`, at most `cap`, times `multiplier`; detail low fits into 512.
+
+    Defaults: gpt-5.2 and gpt-5.4 at detail high; detail original of gpt-5.5 has cap 10 000 and longest 6000. Multipliers of
+    others: gpt-4.1-mini 1.62, gpt-4.1-nano 2.46, o4-mini 1.72. Above the cap this is the upper bound: the provider scales the
+    image to whole patches, which come to slightly fewer.
+    """
 
     multiplier: float = 1.2
     cap: int = 2500
@@ -89,7 +110,7 @@ class OpenAIPatches:
     def __call__(self, media: Media) -> int:
         """Tokens of the image."""
         longest = 512 if media.detail == "low" else self.longest
-        width, height = _fit(media.size_px or _UNKNOWN_SIZE, longest)
+        width, height = _fit(_size(media), longest=longest)
         return ceil(min(ceil(width / 32) * ceil(height / 32), self.cap) * self.multiplier)
 
 
@@ -102,7 +123,7 @@ class AnthropicImages:
 
     def __call__(self, media: Media) -> int:
         """Tokens of the image."""
-        width, height = _fit(media.size_px or _UNKNOWN_SIZE, self.longest)
+        width, height = _fit(_size(media), longest=self.longest)
         return min(ceil(width / 28) * ceil(height / 28), self.most)
 
 
@@ -114,7 +135,7 @@ class GeminiTiles:
 
     def __call__(self, media: Media) -> int:
         """Tokens of the image."""
-        width, height = media.size_px or _UNKNOWN_SIZE
+        width, height = _size(media)
         if max(width, height) <= 384:
             return self.tile
         return self.tile * ceil(width / 768) * ceil(height / 768)

@@ -67,8 +67,8 @@ class StablePrefix(Port):
     """A strategy whose window start is a pure function of the log, so that the prompt prefix stays put between cuts.
 
     Obligations
-        STRATEGY-22  If compress(a) shortened nothing, has a gap message for what it left out, and its output plus new
-                     messages b fits, then compress(a + b) is that output plus b: a manager need not ask again.
+        STRATEGY-22  If compress(a) is `extendable` and its output plus new messages b fits, then compress(a + b) is that
+                     output plus b: a manager need not ask again.
 
     Caller guarantees: b is well-formed: every result follows its call. Errors, concurrency, lifetime: as `CompressionStrategy`.
     Latitude: where the next cut falls.

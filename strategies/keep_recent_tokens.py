@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
 from attrs import frozen
 
 from contextport.contracts import (
@@ -32,7 +33,7 @@ def total_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
 
 def unchanged(messages: Sequence[Message], tokens: int) -> Compression:
     """The result for input that fits."""
-    return Compression(messages=tuple(messages), outcome=Outcome.UNCHANGED, tokens=tokens, reason="it fits")
+    return Compression(messages=tuple(messages), outcome=Outcome.UNCHANGED, tokens=tokens, reason="it fits", extendable=True)
 
 
 def window_from(steps: Steps, start: int, max_tokens: int) -> list[int] | None:
@@ -92,15 +93,18 @@ class KeepRecentTokens:
         if tokens <= max_tokens:
             return unchanged(messages, tokens)
         steps = split(messages, self.counter)
-        for start in self._starts(steps, max_tokens):
+        grid_starts = self._grid_starts(steps, max_tokens)
+        later = range(grid_starts[-1] + 1 if grid_starts else 0, len(steps.steps))
+        for start in (*grid_starts, *later):
             kept = window_from(steps, start, max_tokens)
             if kept is not None:
                 selection = select(steps, kept, max_tokens, self.counter)
-                return compression(messages, selection, self.counter, max_tokens, "older steps were left out")
+                result = compression(messages, selection, self.counter, max_tokens, "older steps were left out")
+                return attrs.evolve(result, extendable=start in grid_starts and selection.has_gap)
         selection = squeeze(steps, max_tokens, self.counter)
         return compression(messages, selection, self.counter, max_tokens, "the newest step alone is too large; it was shortened")
 
-    def _starts(self, steps: Steps, max_tokens: int) -> list[int]:
+    def _grid_starts(self, steps: Steps, max_tokens: int) -> list[int]:
         """Where the window may begin, earliest first: the first step, and each first step past a line of the grid."""
         grid = max(1, int(max_tokens * (1 - self.target_share)))
         starts: list[int] = []

@@ -22,6 +22,7 @@ class Selection:
 
     messages: tuple[Message, ...]
     shortened: tuple[Shortening, ...] = ()
+    has_gap: bool = False
 
 
 @frozen(kw_only=True)
@@ -82,7 +83,7 @@ def select(steps: Steps, kept: Iterable[int], max_tokens: int, counter: TokenCou
     used = steps.system_tokens + sum(steps.steps[n].tokens for n in chosen)
     gap, place = _gap(steps, chosen, counter)
     fits = gap is not None and used + message_tokens(gap, counter) <= max_tokens
-    return Selection(messages=_messages(steps, chosen, gap if fits else None, place))
+    return Selection(messages=_messages(steps, chosen, gap if fits else None, place), has_gap=fits)
 
 
 def _gap(steps: Steps, kept: list[int], counter: TokenCounter) -> tuple[Message | None, int]:

@@ -1,0 +1,83 @@
+"""Asking a strategy, and what happens when it fails or breaks its contract: the conversation goes on, and an event says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import frozen
+
+from contextport.contracts import (
+    BudgetTooSmall,
+    Compression,
+    CompressionStrategy,
+    EventKind,
+    Json,
+    Message,
+    Outcome,
+    StrategyFailed,
+    TokenCounter,
+)
+from contextport.strategies import KeepRecentTokens, is_system, newest_question
+
+from .result_check import broken_rule
+from .session_window import size_of
+
+__all__ = ["CompressionGuard"]
+
+Report = Callable[[EventKind, dict[str, Json]], None]
+
+
+@frozen
+class CompressionGuard:
+    """A strategy with trimming behind it as the last line.
+
+    `strict` raises `StrategyFailed` for a strategy that failed, and `BudgetTooSmall` where the newest question would be cut.
+    """
+
+    strategy: CompressionStrategy
+    counter: TokenCounter
+    strict: bool = False
+
+    async def fit(self, messages: Sequence[Message], limit: int, report: Report) -> Compression:
+        """A compression of a well-formed list that fits `limit`. Raises `BudgetTooSmall` with the numbers when there is none."""
+        result = await self._ask(messages, limit, report)
+        if result is None or result.outcome is Outcome.CANNOT_FIT:
+            given = messages if result is None else result.messages
+            result = await KeepRecentTokens(self.counter).compress(given, limit)
+        question = newest_question(messages)
+        asked = messages[question] if question is not None else None
+        question_cut = asked is not None and any(one.message_id == asked.id for one in result.shortened)
+        if result.tokens > limit:
+            raise self._too_small(result.tokens, limit, report)
+        if self.strict and asked is not None and question_cut:
+            whole = size_of([*(m for m in result.messages if is_system(m)), asked], self.counter)
+            raise self._too_small(whole, limit, report)
+        figures: dict[str, Json] = {"tokens": result.tokens, "limit": limit, "reason": result.reason}
+        report(EventKind.CONTEXT_COMPRESSED, {**figures, "omitted": len(result.omitted), "shortened": len(result.shortened)})
+        return result
+
+    async def _ask(self, messages: Sequence[Message], limit: int, report: Report) -> Compression | None:
+        """What the strategy says if it keeps its contract; None if it does not."""
+        cause: Exception | None = None
+        try:
+            result = await self.strategy.compress(messages, limit)
+            rule = broken_rule(messages, result, limit, self.counter)
+            if not rule:
+                return result
+        except Exception as error:  # a strategy is foreign code: whatever it raises, the conversation goes on
+            cause, rule = error, ""
+        name = type(self.strategy).__name__
+        report(EventKind.STRATEGY_FAILED, {"strategy": name, "rule": rule, "error": type(cause).__name__ if cause else ""})
+        if self.strict:
+            what = f"broke {rule}" if cause is None else f"raised {type(cause).__name__}: {cause}"
+            raise StrategyFailed(f"the strategy {name} {what}; nothing stored was changed", strategy=name, rule=rule) from cause
+        return None
+
+    def _too_small(self, needed: int, limit: int, report: Report) -> BudgetTooSmall:
+        report(EventKind.BUDGET_EXCEEDED, {"needed": needed, "limit": limit})
+        return BudgetTooSmall(
+            f"the smallest legal window takes {needed} tokens and {limit} are available: shorten the system prompt, the tools or "
+            "the newest message, or use a larger window",
+            needed=needed,
+            available=limit,
+        )

@@ -1,0 +1,399 @@
+"""The context manager: any store, any counter, any strategy; the log is the truth and the window a view of it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import attrs
+
+from contextport.contracts import (
+    AddsGroups,
+    Budget,
+    BudgetTooSmall,
+    CompressionStrategy,
+    Context,
+    ContextManager,
+    ContextStats,
+    ContextStore,
+    Draft,
+    Entry,
+    Event,
+    EventKind,
+    EventSink,
+    Head,
+    InvalidArgument,
+    Json,
+    Kind,
+    Limits,
+    Made,
+    Message,
+    Mode,
+    Receipt,
+    ReplayFailed,
+    Replays,
+    Shortening,
+    StablePrefix,
+    StateConflict,
+    TokenCounter,
+    implements,
+    load_message,
+    message_tokens,
+    messages_digest,
+    provides,
+    verify,
+)
+from contextport.strategies import KeepRecentTokens, newest_question
+
+from .compression_guard import CompressionGuard
+from .message_intake import check_session, take
+from .prompt_state import prompt_of, state_with_prompt
+from .region_reader import read_region
+from .result_check import answered, stood_in
+from .session_window import Region, SessionWindow, View, note_sizes, said_in, size_of, slots_of
+
+__all__ = ["ContextEngine"]
+
+_MOST_PENDING = 512  # adds remembered between two windows of a session; beyond that its window is read again
+_STATE_TRIES = 100  # lost races for one state change before it is reported
+
+
+@attrs.define
+class _Session:
+    """What is held of one session: its last window, and entries added since by this engine."""
+
+    window: SessionWindow
+    pending: dict[int, Entry] = attrs.field(factory=dict[int, Entry])
+
+
+@implements(ContextManager, AddsGroups, Replays)
+class ContextEngine:
+    """Builds the window of a session from its log: system prompt, what is pinned, a mark for what is missing, the newest steps.
+
+    `tools` are the tool schemas that the host sends along, counted against the budget. `strict` raises `BudgetTooSmall` where the
+    newest user message would have to be shortened, and `StrategyFailed` where a broken strategy would be stepped over.
+    `active_sessions` bounds how many sessions are held between calls; one that is not held is read from the store again.
+
+    Raises `PortMismatch` for a part that does not provide its port, `BudgetTooSmall` when tools and reserves leave no room.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: ContextStore,
+        counter: TokenCounter,
+        strategy: CompressionStrategy | None = None,
+        budget: Budget | None = None,
+        tools: Sequence[Json] = (),
+        sink: EventSink | None = None,
+        clock: Callable[[], float] = time.time,
+        strict: bool = False,
+        active_sessions: int = 256,
+    ) -> None:
+        verify(store, ContextStore)
+        verify(counter, TokenCounter)
+        if sink is not None:
+            verify(sink, EventSink)
+        self._store = store
+        self._counter = counter
+        chosen: CompressionStrategy = strategy if strategy is not None else KeepRecentTokens(counter)
+        verify(chosen, CompressionStrategy)
+        self._guard = CompressionGuard(chosen, counter, strict)
+        self._stable = provides(chosen, StablePrefix)
+        self._budget = budget if budget is not None else Budget.from_limits(Limits(source="default"))
+        self._tool_tokens = counter.count_tools(tools)
+        self._sink = sink
+        self._clock = clock
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._active_sessions = active_sessions
+        self._config = self._digest()
+        self._limit(None, None)
+
+    # --- adding -------------------------------------------------------------------------------------------------------
+
+    async def add_message(self, session_id: str, message: Message | Mapping[str, Json]) -> Message:
+        return (await self.add_messages(session_id, (message,)))[0]
+
+    async def add_messages(self, session_id: str, messages: Sequence[Message | Mapping[str, Json]]) -> tuple[Message, ...]:
+        """Append messages that belong together, whole or not at all. Returns them as stored.
+
+        A system message that comes first in a session without a system prompt becomes its system prompt.
+        """
+        check_session(session_id)
+        taken = [take(message) for message in messages]
+        if taken and taken[0].role in ("system", "developer"):
+            first = await self._adopt_prompt(session_id, taken[0])
+            if first is not None:
+                return (first, *(await self._append(session_id, taken[1:])))
+        return await self._append(session_id, taken)
+
+    async def _append(self, session_id: str, messages: Sequence[Message]) -> tuple[Message, ...]:
+        if not messages:
+            return ()
+        entries = await self._store.append(session_id, [self._draft(message) for message in messages])
+        held = self._sessions.get(session_id)
+        if held is not None:
+            note_sizes(entries, self._counter)
+            held.pending.update((entry.seq, entry) for entry in entries)
+            if len(held.pending) > _MOST_PENDING:
+                del self._sessions[session_id]
+        if self._sink is not None:
+            added = {"messages": len(entries), "last_seq": entries[-1].seq, "tokens": sum(entry.tokens for entry in entries)}
+            self._emit(session_id, EventKind.MESSAGES_ADDED, added)
+        return tuple(entry.message for entry in entries)
+
+    def _draft(self, message: Message) -> Draft:
+        tokens = message_tokens(message, self._counter)
+        return Draft(message=message, tokens=tokens, counter=self._counter.name, at=self._clock())
+
+    # --- system prompt ------------------------------------------------------------------------------------------------
+
+    async def set_system_prompt(self, session_id: str, prompt: str) -> None:
+        check_session(session_id)
+        if not isinstance(prompt, str):
+            raise InvalidArgument(f"the system prompt is a {type(prompt).__name__}; it must be a string")
+        message = Message.system(prompt, kind=Kind.SYSTEM_PROMPT) if prompt else None
+        await self._change_prompt(session_id, message, only_if_new=False)
+
+    async def _adopt_prompt(self, session_id: str, message: Message) -> Message | None:
+        """Make a leading system message the prompt; None when the session has one, or has begun."""
+        return await self._change_prompt(session_id, attrs.evolve(message, kind=Kind.SYSTEM_PROMPT), only_if_new=True)
+
+    async def _change_prompt(self, session_id: str, prompt: Message | None, *, only_if_new: bool) -> Message | None:
+        if prompt is not None:
+            self._limit(prompt, None)
+        for _ in range(_STATE_TRIES):
+            head = await self._store.head(session_id)
+            current = prompt_of(head)
+            if only_if_new and (head.messages or current is not None):
+                return current if current is not None and current == prompt else None
+            state = state_with_prompt(prompt)
+            drafts = () if prompt is None else (self._draft(prompt),)
+            try:
+                await self._store.put_state(session_id, state, expected=head.state_version, drafts=drafts)
+            except StateConflict:
+                continue
+            tokens = 0 if prompt is None else message_tokens(prompt, self._counter)
+            self._emit(session_id, EventKind.SYSTEM_PROMPT_SET, {"tokens": tokens})
+            return prompt
+        raise StateConflict(
+            f"the system prompt lost {_STATE_TRIES} races against other writers; try again", session_id=session_id
+        )
+
+    # --- the window ---------------------------------------------------------------------------------------------------
+
+    async def get_context(self, session_id: str, *, max_tokens: int | None = None) -> Context:
+        """The messages to send now. `max_tokens` lowers or raises the budget of this one call, system prompt included."""
+        check_session(session_id)
+        head = await self._store.head(session_id)
+        window = await self._window(head, max_tokens)
+        context = self._context(head, window)
+        if self._sink is not None:
+            self._emit(session_id, EventKind.CONTEXT_BUILT, _figures(context))
+        return context
+
+    def _context(self, head: Head, window: SessionWindow) -> Context:
+        view = window.view
+        omitted = window.region.messages - view.said
+        receipt = Receipt(
+            session_id=head.session_id,
+            epoch=window.epoch,
+            version=window.region.last_seq,
+            config=self._config,
+            mode=Mode.FULL,
+            slots=view.slots,
+            messages=view.messages,
+        )
+        return Context(
+            session_id=head.session_id,
+            messages=view.messages,
+            tokens=view.tokens,
+            limit=window.limit,
+            is_compressed=omitted > 0 or bool(view.shortened),
+            omitted_count=omitted,
+            shortened=view.shortened,
+            reason=view.reason,
+            receipt=receipt,
+        )
+
+    async def _window(self, head: Head, max_tokens: int | None) -> SessionWindow:
+        """The session's window at `head`: the held one, grown by what is new, or a fresh one."""
+        held = self._sessions.get(head.session_id) if max_tokens is None else None
+        if held is not None and (held.window.epoch, held.window.state_version) == (head.epoch, head.state_version):
+            new = await self._new_entries(head, held)
+            if new is not None:
+                window = await self._grown(held.window, head, new) if new else held.window
+                return self._hold(head.session_id, held, window)
+        prompt = prompt_of(head)
+        limit = self._limit(prompt, max_tokens)
+        region = await read_region(self._store, self._counter, head, limit if self._stable else 2 * limit)
+        view = await self._view(head.session_id, region.conversation(prompt), region, limit)
+        window = SessionWindow(
+            epoch=head.epoch, state_version=head.state_version, limit=limit, prompt=prompt, region=region, view=view
+        )
+        return window if max_tokens is not None else self._hold(head.session_id, None, window)
+
+    async def _new_entries(self, head: Head, held: _Session) -> list[Entry] | None:
+        """The entries after the held window, up to `head`; None when there are too many to be worth it."""
+        known = held.window.region.last_seq
+        missing = head.last_seq - known
+        if missing <= 0:
+            return [] if missing == 0 else None
+        if missing > _MOST_PENDING:
+            return None
+        pending = held.pending
+        if all(seq in pending for seq in range(known + 1, head.last_seq + 1)):
+            return [pending[seq] for seq in range(known + 1, head.last_seq + 1)]
+        read = await self._store.read(head.session_id, after=known, before=head.last_seq + 1, limit=missing, epoch=head.epoch)
+        note_sizes(read, self._counter)
+        return list(read) if len(read) == missing else None
+
+    async def _grown(self, window: SessionWindow, head: Head, new: list[Entry]) -> SessionWindow:
+        """The window with `new` at its end, cut anew if it no longer fits."""
+        region = window.region.grown(new, head)
+        view, said = window.view, [entry for entry in new if entry.message.in_conversation]
+        tokens = size_of((entry.message for entry in said), self._counter)
+        if view.extendable and view.tokens + tokens <= window.limit and _plain(said):
+            return attrs.evolve(window, region=region, view=view.extended(said, tokens) if said else view)
+        if size_of((entry.message for entry in region.tail), self._counter) > 4 * window.limit:
+            region = await read_region(self._store, self._counter, head, window.limit if self._stable else 2 * window.limit)
+        view = await self._view(head.session_id, region.conversation(window.prompt), region, window.limit)
+        return attrs.evolve(window, region=region, view=view)
+
+    def _hold(self, session_id: str, held: _Session | None, window: SessionWindow) -> SessionWindow:
+        """Keep the window for the next call, and forget the session that was used longest ago."""
+        if held is not None and self._sessions.get(session_id) is held:
+            held.window = window
+            last = window.region.last_seq
+            if held.pending:
+                held.pending = {seq: entry for seq, entry in held.pending.items() if seq > last}
+        else:
+            self._sessions[session_id] = _Session(window)
+            if len(self._sessions) > self._active_sessions:
+                self._sessions.popitem(last=False)
+        self._sessions.move_to_end(session_id)
+        return window
+
+    async def _view(self, session_id: str, messages: list[Message], region: Region, limit: int) -> View:
+        """The view of a well-formed conversation: as it is if it fits, compressed if it does not."""
+        tokens = size_of(messages, self._counter)
+        shortened: tuple[Shortening, ...] = ()
+        reason = ""
+        extendable = not stood_in(messages)
+        if tokens > limit:
+            result = await self._guard.fit(messages, limit, partial(self._emit, session_id))
+            messages, tokens = list(result.messages), result.tokens
+            shortened, reason = result.shortened, result.reason
+            extendable = extendable and result.extendable
+        return View(
+            messages=tuple(messages),
+            slots=slots_of(messages, region),
+            tokens=tokens,
+            said=said_in(messages),
+            extendable=extendable,
+            shortened=shortened,
+            reason=reason,
+        )
+
+    def _limit(self, prompt: Message | None, max_tokens: int | None) -> int:
+        """Tokens for system prompt and messages together. Raises `BudgetTooSmall` when nothing is left beside the prompt."""
+        system = 0 if prompt is None else message_tokens(prompt, self._counter)
+        if max_tokens is None:
+            available = self._budget.usable_input
+            limit = self._budget.room(system=system, tools=self._tool_tokens) + system
+        else:
+            available = max_tokens
+            limit = max_tokens - self._tool_tokens
+        if limit <= system:
+            needed = available - limit + system + 1
+            raise BudgetTooSmall(
+                f"the system prompt takes {system} tokens and the tools {self._tool_tokens}; with reserves at least {needed} are "
+                f"needed and {available} are available: shorten them, lower a reserve or use a larger window",
+                needed=needed,
+                available=available,
+            )
+        return limit
+
+    # --- the rest -----------------------------------------------------------------------------------------------------
+
+    async def clear_context(self, session_id: str) -> None:
+        check_session(session_id)
+        head = await self._store.clear(session_id)
+        self._sessions.pop(session_id, None)
+        self._emit(session_id, EventKind.CONTEXT_CLEARED, {"epoch": head.epoch})
+
+    async def get_context_stats(self, session_id: str) -> ContextStats:
+        check_session(session_id)
+        head = await self._store.head(session_id)
+        window = await self._window(head, None)
+        view, prompt = window.view, window.prompt
+        system = 0 if prompt is None else message_tokens(prompt, self._counter)
+        question = newest_question(view.messages)
+        last_turn = () if question is None else view.messages[question:]
+        omitted = window.region.messages - view.said
+        return ContextStats(
+            message_count=len(view.messages),
+            token_count=view.tokens,
+            is_compressed=omitted > 0 or bool(view.shortened),
+            original_message_count=head.messages + (prompt is not None),
+            history_tokens=head.tokens,
+            system_tokens=system,
+            last_turn_tokens=size_of(last_turn, self._counter),
+            summary_tokens=size_of((m for m in view.messages if m.kind is Kind.SUMMARY), self._counter),
+            tool_schema_tokens=self._tool_tokens,
+            limit=window.limit,
+            window=self._budget.window,
+            usage_ratio=(view.tokens - system) / (window.limit - system),
+            counter=self._counter.name,
+        )
+
+    async def replay(self, receipt: Receipt) -> tuple[Message, ...]:
+        messages: list[Message] = []
+        for slot in receipt.slots:
+            if isinstance(slot, Made):
+                messages.append(load_message(slot.stored))
+                continue
+            count = slot.last - slot.first + 1
+            read = await self._store.read(
+                receipt.session_id, after=slot.first - 1, before=slot.last + 1, limit=max(1, count), epoch=receipt.epoch
+            )
+            if len(read) != count:
+                raise ReplayFailed(
+                    f"the log of session {receipt.session_id!r} has {len(read)} of the {count} entries "
+                    f"{slot.first} to {slot.last} of epoch {receipt.epoch}: it was purged, or the receipt is of another store",
+                    session_id=receipt.session_id,
+                )
+            messages.extend(entry.message for entry in read)
+        if messages_digest(tuple(messages)) != receipt.digest:
+            raise ReplayFailed(f"the messages of session {receipt.session_id!r} do not have the digest {receipt.digest}")
+        return tuple(messages)
+
+    def _emit(self, session_id: str, kind: EventKind, data: dict[str, Json]) -> None:
+        if self._sink is not None:
+            self._sink.emit(Event(kind=kind, session_id=session_id, data=data))
+
+    def _digest(self) -> str:
+        """Names the configuration in receipts: what would make the same log give another window."""
+        parts = (repr(self._guard.strategy), self._counter.name, repr(self._budget), self._tool_tokens, self._guard.strict)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _figures(context: Context) -> dict[str, Json]:
+    return {
+        "messages": len(context.messages),
+        "tokens": context.tokens,
+        "limit": context.limit,
+        "compressed": context.is_compressed,
+        "omitted": context.omitted_count,
+        "shortened": len(context.shortened),
+        "version": context.receipt.version,
+    }
+
+
+def _plain(entries: Sequence[Entry]) -> bool:
+    """Whether the entries can follow a well-formed list as they are."""
+    messages = [entry.message for entry in entries]
+    return answered(messages) and all(m.parts or m.role != "assistant" for m in messages)

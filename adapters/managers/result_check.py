@@ -1,0 +1,64 @@
+"""What a manager checks of a compression before it believes it: a strategy may be anyone's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contextport.contracts import Compression, Kind, Message, TokenCounter
+from contextport.strategies import is_system, newest_question
+
+from .session_window import size_of
+
+__all__ = ["answered", "broken_rule", "stood_in"]
+
+
+def broken_rule(given: Sequence[Message], result: Compression, max_tokens: int, counter: TokenCounter) -> str:
+    """The id of the first rule of `CompressionStrategy` that the result breaks, or the empty text.
+
+    `given` is well formed. The rules checked are those whose breach would reach a provider or a user.
+    """
+    messages = result.messages
+    if given and not messages:
+        return "STRATEGY-17"
+    places = {message.id: n for n, message in enumerate(given)}
+    kept = [places[message.id] for message in messages if message.id in places]
+    if len({message.id for message in messages}) != len(messages):
+        return "STRATEGY-3"
+    if any(message.id not in places and message.in_conversation for message in messages):
+        return "STRATEGY-3"
+    if kept != sorted(kept):
+        return "STRATEGY-4"
+    if not answered(messages):
+        return "STRATEGY-5"
+    present = {message.id: message for message in messages}
+    if any(present.get(m.id) != m for m in given if is_system(m)):
+        return "STRATEGY-6"
+    question = newest_question(given)
+    if question is not None and given[question].id not in present:
+        return "STRATEGY-7"
+    tokens = size_of(messages, counter)
+    if tokens != result.tokens:
+        return "STRATEGY-12"
+    return "STRATEGY-2" if tokens > max_tokens and result.outcome != "cannot_fit" else ""
+
+
+def answered(messages: Sequence[Message]) -> bool:
+    """Whether every call has its result in the run of results right after it, and every result its call."""
+    waiting: list[str] = []
+    for message in messages:
+        results = message.tool_results
+        if results:
+            for result in results:
+                if result.call_id not in waiting:
+                    return False
+                waiting.remove(result.call_id)
+        elif waiting:
+            return False
+        elif message.role == "assistant":
+            waiting = [call.call_id for call in message.tool_calls]
+    return not waiting
+
+
+def stood_in(messages: Sequence[Message]) -> bool:
+    """Whether a stand-in answers for a result that may still come."""
+    return any(message.kind is Kind.STAND_IN for message in messages)

@@ -1,0 +1,39 @@
+"""The parts put together the usual way: one call for hosts that do not need to choose."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from contextport.adapters.stores.memory_store import MemoryContextStore
+from contextport.adapters.stores.sqlite_store import SqliteContextStore
+
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
+from contextport.contracts import Budget, CompressionStrategy, ContextStore, TokenCounter
+
+__all__ = ["context_engine"]
+
+
+def context_engine(
+    *,
+    budget: Budget | int | None = None,
+    database: str | PathLike[str] | None = None,
+    store: ContextStore | None = None,
+    counter: TokenCounter | None = None,
+    strategy: CompressionStrategy | None = None,
+    strict: bool = False,
+) -> ContextEngine:
+    """A `ContextEngine` with what is not given filled in: tokens by estimate, the newest steps kept, messages in memory.
+
+    `budget` is a `Budget` or the number of tokens for all that is sent; without one, a 128 000 token window of which half is kept
+    for the answer. `database` is the path of a SQLite file that holds the log.
+    """
+    if store is None:
+        store = MemoryContextStore() if database is None else SqliteContextStore(database)
+    return ContextEngine(
+        store=store,
+        counter=counter if counter is not None else HeuristicTokenCounter(),
+        strategy=strategy,
+        budget=Budget.of(budget) if isinstance(budget, int) else budget,
+        strict=strict,
+    )
