@@ -1,0 +1,121 @@
+"""Counts with a tiktoken encoding, without downloads."""
+
+from __future__ import annotations
+
+import base64
+import os
+from pathlib import Path
+from typing import Final
+
+from tiktoken import Encoding
+
+from contextport.contracts import (
+    CountKind,
+    CountsMessages,
+    ErrorBound,
+    InvalidArgument,
+    MediaPricing,
+    Message,
+    OpenAITiles,
+    TokenCounter,
+    implements,
+)
+from contextport.contracts.json_values import encodable
+from contextport.contracts.media_pricing import pricing_name
+
+__all__ = ["TiktokenCounter"]
+
+_CONTRACTIONS: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_UPPER: Final = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
+_LOWER: Final = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
+#: How each published vocabulary splits text before its merges. The rank file does not hold it, and counts depend on it.
+_SPLITS: Final = {
+    "cl100k_base": r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+    "o200k_base": rf"[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]*[{_LOWER}]+{_CONTRACTIONS}"
+    rf"|[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]+[{_LOWER}]*{_CONTRACTIONS}"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+}
+_MESSAGE_FRAMING: Final = 4  # 3 per message, and the role, which is one token in both vocabularies
+_NAME_FRAMING: Final = 1
+
+
+@implements(TokenCounter)
+class TiktokenCounter(CountsMessages):
+    """Exact counts of text with an encoding of the library `tiktoken` (extra `tiktoken`).
+
+    A text that looks like a special token is counted as text. A message costs what OpenAI documents for chat requests: 3 tokens,
+    its role, its texts, and its name with 1 more. The 3 tokens that prime the answer come once per request and belong to no
+    message. How tool calls and tools are framed is not documented, so their texts alone are counted, tools as JSON.
+
+    `encoding` is any `tiktoken.Encoding` (`tiktoken.get_encoding` may download it); `from_rank_file` makes one offline.
+    `images` prices images (`OpenAITiles()`).
+    """
+
+    message_framing = _MESSAGE_FRAMING
+
+    def __init__(self, encoding: Encoding, *, images: MediaPricing | None = None) -> None:
+        self._encode = encoding.encode_ordinary
+        self.images = OpenAITiles() if images is None else images
+        self.name = f"tiktoken:{encoding.name}" + ("" if images is None else f":{pricing_name(images)}")
+
+    @classmethod
+    def from_rank_file(
+        cls, path: str | os.PathLike[str], vocabulary: str = "cl100k_base", *, images: MediaPricing | None = None
+    ) -> TiktokenCounter:
+        """A counter of the rank file at `path`, such as `cl100k_base.tiktoken`, which must be of `vocabulary`.
+
+        Known vocabularies: cl100k_base and o200k_base. Raises `InvalidArgument` for another one, and for a file that cannot be
+        read or holds no ranks.
+        """
+        if vocabulary not in _SPLITS:
+            raise InvalidArgument(
+                f"vocabulary is {vocabulary!r}; known: {', '.join(_SPLITS)}. "
+                "For another one make a tiktoken.Encoding and hand it in",
+                name="vocabulary",
+                value=vocabulary,
+            )
+        encoding = Encoding(vocabulary, pat_str=_SPLITS[vocabulary], mergeable_ranks=_read_ranks(Path(path)), special_tokens={})
+        return cls(encoding, images=images)
+
+    @property
+    def kind(self) -> CountKind:
+        return CountKind.EXACT
+
+    @property
+    def bound(self) -> ErrorBound:
+        return ErrorBound(0.0, 0.0)
+
+    def count_text(self, text: str) -> int:
+        try:
+            return len(self._encode(text))
+        except UnicodeEncodeError:
+            return len(self._encode(encodable(text)))
+
+    def count_message(self, message: Message) -> int:
+        return super().count_message(message) + (_NAME_FRAMING if message.name else 0)
+
+
+def _read_ranks(path: Path) -> dict[bytes, int]:
+    """The ranks of a file with a base64 token and its rank on each line."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise _no_rank_file(path, str(error)) from error
+    ranks: dict[bytes, int] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            token, rank = line.split()
+            ranks[base64.b64decode(token, validate=True)] = int(rank)
+        except ValueError as error:
+            raise _no_rank_file(path, f"line {number} is not a base64 token and its rank") from error
+    missing = sum(bytes([value]) not in ranks for value in range(256))
+    if missing:
+        raise _no_rank_file(path, f"{missing} of the 256 single bytes have no rank, so not every text could be counted")
+    if len(set(ranks.values())) < len(lines) or min(ranks.values()) < 0:
+        raise _no_rank_file(path, "a token or a rank is there twice, or a rank is negative")
+    return ranks
+
+
+def _no_rank_file(path: Path, problem: str) -> InvalidArgument:
+    return InvalidArgument(f"{path} is no tiktoken rank file: {problem}", name="path", value=str(path))
