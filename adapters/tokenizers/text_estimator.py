@@ -21,7 +21,7 @@ from __future__ import annotations
 import zlib
 from typing import Final, Literal
 
-from .script_weights import BLOCK_WEIGHTS, PAIR_WEIGHTS, UNITS_PER_TOKEN
+from .script_weights import BLOCK_UNIT, BLOCK_WEIGHTS, PAIR_WEIGHTS, UNITS_PER_TOKEN
 
 Profile = Literal["mean", "upper"]
 
@@ -141,5 +141,5 @@ class TextEstimator:
     def _units(self, text: str) -> int:
         units = _byte_sum(pair_codes(text).translate(self._pair_weights))
         if not text.isascii():
-            units += _byte_sum(block_codes(text).translate(self._block_weights))
+            units += BLOCK_UNIT * _byte_sum(block_codes(text).translate(self._block_weights))
         return units
