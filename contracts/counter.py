@@ -86,16 +86,25 @@ class TokenCounter(Port):
 
 
 class LearnsFromUsage(Port):
-    """A counter that corrects itself by the provider's reported usage.
+    """A counter that learns how many tokens a provider makes of those it counts.
+
+    The counts stay as they are, so that stored ones stay valid: a manager divides the limit by `token_ratio`, in one place.
 
     Obligations
-        COUNTER-12  After `record_usage` with a constant ratio of reported to counted, counts approach that ratio, clamped.
+        COUNTER-12  After `record_usage` with a constant ratio of reported to counted, `token_ratio` of that model approaches it,
+                    clamped; counts do not change.
         COUNTER-13  A report of zero or less raises `InvalidArgument` and changes nothing.
+        COUNTER-14  What is learnt of one model does not change the ratio of another.
 
-    Caller guarantees: `counted` is what this counter said for the request, at `model`. Errors: `InvalidArgument`.
-    Concurrency: any thread. Lifetime: what was learnt lives as long as the counter. Latitude: how fast it learns, and the clamp.
+    Caller guarantees: `counted` is what this counter said for the whole request to `model`, tools included.
+    Errors: `InvalidArgument`. Concurrency: any thread. Lifetime: what was learnt lives as long as the counter.
+    Latitude: how fast it learns, the clamp, and the ratio before anything is learnt.
     """
 
     def record_usage(self, *, counted: int, reported: int, model: str = "") -> None:
         """Learn from one request: `counted` tokens by us, `reported` input tokens by the provider (cached ones included)."""
+        ...
+
+    def token_ratio(self, model: str = "") -> float:
+        """Real tokens per counted token for `model`."""
         ...

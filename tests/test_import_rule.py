@@ -14,7 +14,7 @@ PACKAGES = ("contracts", "adapters", "strategies", "conformance_tests")
 FOUNDATION = {"attr", "attrs", "zope"}
 CHECKERS_GUARD = {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
 CHECKERS_ONLY = {"typing_extensions"}
-PUTS_ADAPTERS_TOGETHER = "command_line"
+PUTS_ADAPTERS_TOGETHER = {"command_line", "wiring"}
 MAY_IMPORT = {
     "contracts": {"contracts"},
     "strategies": {"contracts", "strategies"},
@@ -93,7 +93,7 @@ def violations(module: Module, others: tuple[Module, ...] = ()) -> list[str]:
 def _of_own_packages(module: Module, found: Import) -> str:
     folder, target = module.parts[0], (*found.name.split("."), "")[1]
     allowed = MAY_IMPORT[folder]
-    if folder == "adapters" and module.parts[1] in {"managers", PUTS_ADAPTERS_TOGETHER}:
+    if folder == "adapters" and module.parts[1] in {"managers"} | PUTS_ADAPTERS_TOGETHER:
         allowed = allowed | {"strategies"}
     return "" if target in allowed else f"{module.path}:{found.line}: {folder} may not import {found.name}"
 
@@ -103,7 +103,7 @@ def _of_other_adapters(module: Module, found: Import, others: tuple[Module, ...]
     path = tuple(found.name.split("."))[1:]
     if module.parts[0] != "adapters" or path[:1] != ("adapters",):
         return ""
-    if module.is_package or module.parts[1] == PUTS_ADAPTERS_TOGETHER or path[:3] == module.parts[:3]:
+    if module.is_package or module.parts[1] in PUTS_ADAPTERS_TOGETHER or path[:3] == module.parts[:3]:
         return ""
     adapters = {other.parts[:3] for other in others if other.defines_adapter()}
     shared = {other.parts[:3] for other in others} - adapters

@@ -28,6 +28,7 @@ from contextport.contracts import (
     InvalidArgument,
     Json,
     Kind,
+    LearnsFromUsage,
     Limits,
     Made,
     Message,
@@ -73,7 +74,8 @@ class _Session:
 class ContextEngine:
     """Builds the window of a session from its log: system prompt, what is pinned, a mark for what is missing, the newest steps.
 
-    `tools` are the tool schemas that the host sends along, counted against the budget. `strict` raises `BudgetTooSmall` where the
+    `tools` are the tool schemas that the host sends along, counted against the budget. `model` names the model for a counter that
+    learns from reported usage. `strict` raises `BudgetTooSmall` where the
     newest user message would have to be shortened, and `StrategyFailed` where a broken strategy would be stepped over.
     `active_sessions` bounds how many sessions are held between calls; one that is not held is read from the store again.
 
@@ -88,6 +90,7 @@ class ContextEngine:
         strategy: CompressionStrategy | None = None,
         budget: Budget | None = None,
         tools: Sequence[Json] = (),
+        model: str = "",
         sink: EventSink | None = None,
         clock: Callable[[], float] = time.time,
         strict: bool = False,
@@ -105,6 +108,7 @@ class ContextEngine:
         self._stable = provides(chosen, StablePrefix)
         self._budget = budget if budget is not None else Budget.from_limits(Limits(source="default"))
         self._tool_tokens = counter.count_tools(tools)
+        self._model = model
         self._sink = sink
         self._clock = clock
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
@@ -222,7 +226,8 @@ class ContextEngine:
     async def _window(self, head: Head, max_tokens: int | None) -> SessionWindow:
         """The session's window at `head`: the held one, grown by what is new, or a fresh one."""
         held = self._sessions.get(head.session_id) if max_tokens is None else None
-        if held is not None and (held.window.epoch, held.window.state_version) == (head.epoch, head.state_version):
+        ratio = self._ratio()
+        if held is not None and held.window.serves(head, ratio):
             new = await self._new_entries(head, held)
             if new is not None:
                 window = await self._grown(held.window, head, new) if new else held.window
@@ -232,7 +237,7 @@ class ContextEngine:
         region = await read_region(self._store, self._counter, head, limit if self._stable else 2 * limit)
         view = await self._view(head.session_id, region.conversation(prompt), region, limit)
         window = SessionWindow(
-            epoch=head.epoch, state_version=head.state_version, limit=limit, prompt=prompt, region=region, view=view
+            epoch=head.epoch, state_version=head.state_version, ratio=ratio, limit=limit, prompt=prompt, region=region, view=view
         )
         return window if max_tokens is not None else self._hold(head.session_id, None, window)
 
@@ -307,6 +312,7 @@ class ContextEngine:
         else:
             available = max_tokens
             limit = max_tokens - self._tool_tokens
+        limit = int(limit / self._ratio())
         if limit <= system:
             needed = available - limit + system + 1
             raise BudgetTooSmall(
@@ -316,6 +322,11 @@ class ContextEngine:
                 available=available,
             )
         return limit
+
+    def _ratio(self) -> float:
+        """Real tokens per counted token, as far as the counter has learnt it. Limits are divided by it; counts stay as they are."""
+        counter = self._counter
+        return counter.token_ratio(self._model) if provides(counter, LearnsFromUsage) else 1.0
 
     # --- the rest -----------------------------------------------------------------------------------------------------
 
@@ -370,6 +381,15 @@ class ContextEngine:
         if messages_digest(tuple(messages)) != receipt.digest:
             raise ReplayFailed(f"the messages of session {receipt.session_id!r} do not have the digest {receipt.digest}")
         return tuple(messages)
+
+    def record_usage(self, context: Context, reported: int) -> None:
+        """Tell a counter that learns how many input tokens the provider reported for a request made with `context`.
+
+        Cached input tokens are part of `reported`. With a counter that does not learn this does nothing.
+        """
+        if provides(self._counter, LearnsFromUsage):
+            counted = context.tokens + self._tool_tokens
+            self._counter.record_usage(counted=counted, reported=reported, model=self._model)
 
     def _emit(self, session_id: str, kind: EventKind, data: dict[str, Json]) -> None:
         if self._sink is not None:

@@ -88,14 +88,19 @@ class View:
 
 @frozen(kw_only=True)
 class SessionWindow:
-    """The view of a session at one version of its log, for one system prompt and one limit."""
+    """The view of a session at one version of its log, for one system prompt, one limit and one ratio of real to counted tokens."""
 
     epoch: int
     state_version: int
+    ratio: float
     limit: int
     prompt: Message | None
     region: Region
     view: View
+
+    def serves(self, head: Head, ratio: float) -> bool:
+        """Whether it can still be grown to the log at `head`."""
+        return self.epoch == head.epoch and self.state_version == head.state_version and self.ratio == ratio
 
 
 def note_sizes(entries: Iterable[Entry], counter: TokenCounter) -> None:
