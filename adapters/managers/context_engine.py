@@ -102,6 +102,7 @@ class ContextEngine:
             verify(sink, EventSink)
         self._store = store
         self._counter = counter
+        self._learner = counter if provides(counter, LearnsFromUsage) else None
         chosen: CompressionStrategy = strategy if strategy is not None else KeepRecentTokens(counter)
         verify(chosen, CompressionStrategy)
         self._guard = CompressionGuard(chosen, counter, strict)
@@ -324,9 +325,8 @@ class ContextEngine:
         return limit
 
     def _ratio(self) -> float:
-        """Real tokens per counted token, as far as the counter has learnt it. Limits are divided by it; counts stay as they are."""
-        counter = self._counter
-        return counter.token_ratio(self._model) if provides(counter, LearnsFromUsage) else 1.0
+        """Real tokens per counted token, as far as the counter has learnt. Limits are divided by it; counts stay as they are."""
+        return 1.0 if self._learner is None else self._learner.token_ratio(self._model)
 
     # --- the rest -----------------------------------------------------------------------------------------------------
 
@@ -387,9 +387,9 @@ class ContextEngine:
 
         Cached input tokens are part of `reported`. With a counter that does not learn this does nothing.
         """
-        if provides(self._counter, LearnsFromUsage):
+        if self._learner is not None:
             counted = context.tokens + self._tool_tokens
-            self._counter.record_usage(counted=counted, reported=reported, model=self._model)
+            self._learner.record_usage(counted=counted, reported=reported, model=self._model)
 
     def _emit(self, session_id: str, kind: EventKind, data: dict[str, Json]) -> None:
         if self._sink is not None:

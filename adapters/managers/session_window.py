@@ -88,7 +88,7 @@ class View:
 
 @frozen(kw_only=True)
 class SessionWindow:
-    """The view of a session at one version of its log, for one system prompt, one limit and one ratio of real to counted tokens."""
+    """The view of a session at one version of its log, for one system prompt, limit, and ratio of real to counted tokens."""
 
     epoch: int
     state_version: int
