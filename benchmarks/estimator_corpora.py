@@ -229,7 +229,8 @@ def _natural_texts(folder: Path) -> Iterator[tuple[str, str, str]]:
     for path in sorted(folder.glob("manpages-*")):
         text = _read((p for p in path.rglob("man/*/man*/*.gz") if p.is_file()), 400_000)
         lines = [re.sub(r"\\f.|\\&|\\", "", line) for line in text.splitlines() if line and line[0] not in ".'"]
-        yield "held", f"man pages {path.name[9:]}", "\n".join(lines)
+        split = "fit" if path.name == "manpages-ja" else "held"
+        yield split, f"man pages {path.name[9:]}", "\n".join(lines)
     for path in sorted(folder.glob("fortunes-*")):
         files = [p for p in path.rglob("games/fortunes/**/*") if p.is_file() and p.suffix not in (".dat", ".u8")]
         if path.name == "fortunes-zh":

