@@ -20,10 +20,10 @@ from contextport.contracts import (
 )
 
 from .atoms import Steps, split
-from .selection import Selection, extras_before, select
+from .selection import Selection, select, window_from
 from .squeeze import squeeze
 
-__all__ = ["KeepRecentTokens", "compression", "total_tokens", "unchanged", "window_from"]
+__all__ = ["KeepRecentTokens", "compression", "total_tokens", "unchanged"]
 
 
 def total_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
@@ -34,16 +34,6 @@ def total_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
 def unchanged(messages: Sequence[Message], tokens: int) -> Compression:
     """The result for input that fits."""
     return Compression(messages=tuple(messages), outcome=Outcome.UNCHANGED, tokens=tokens, reason="it fits", extendable=True)
-
-
-def window_from(steps: Steps, start: int, max_tokens: int) -> list[int] | None:
-    """The steps of the window that begins at step `start`, with what stays from before it; None when they do not fit."""
-    if steps.system_tokens + steps.suffix_tokens[start] > max_tokens:
-        return None
-    extras = extras_before(steps, start, max_tokens)
-    if steps.system_tokens + steps.suffix_tokens[start] + extras.tokens > max_tokens:
-        return None
-    return [*extras.steps, *range(start, len(steps.steps))]
 
 
 def compression(
@@ -96,7 +86,7 @@ class KeepRecentTokens:
         grid_starts = self._grid_starts(steps, max_tokens)
         later = range(grid_starts[-1] + 1 if grid_starts else 0, len(steps.steps))
         for start in (*grid_starts, *later):
-            kept = window_from(steps, start, max_tokens)
+            kept = window_from(steps, start, max_tokens, self.counter)
             if kept is not None:
                 selection = select(steps, kept, max_tokens, self.counter)
                 result = compression(messages, selection, self.counter, max_tokens, "older steps were left out")

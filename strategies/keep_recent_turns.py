@@ -16,8 +16,8 @@ from contextport.contracts import (
 )
 
 from .atoms import Steps, split
-from .keep_recent_tokens import KeepRecentTokens, compression, total_tokens, unchanged, window_from
-from .selection import select
+from .keep_recent_tokens import KeepRecentTokens, compression, total_tokens, unchanged
+from .selection import select, window_from
 
 __all__ = ["KeepRecentTurns"]
 
@@ -49,7 +49,7 @@ class KeepRecentTurns:
             return unchanged(messages, tokens)
         steps = split(messages, self.counter)
         start = self._start(steps)
-        kept = None if start is None or max_tokens < 0 else window_from(steps, start, max_tokens)
+        kept = None if start is None or max_tokens < 0 else window_from(steps, start, max_tokens, self.counter)
         if kept is not None:
             selection = select(steps, kept, max_tokens, self.counter)
             return compression(messages, selection, self.counter, max_tokens, "older turns were left out")

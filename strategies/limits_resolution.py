@@ -49,7 +49,12 @@ def resolve_budget(
         known = {name: value for name in missing if (value := getattr(limits, name)) is not None}
         found |= known
         origins |= dict.fromkeys(known, limits.source)
-    budget = Budget.from_limits(Limits(**found), system_reserve=system_reserve, tool_reserve=tool_reserve, origins=origins)
+    budget = Budget.from_limits(
+        Limits(window=found.get("window"), max_input=found.get("max_input"), max_output=found.get("max_output")),
+        system_reserve=system_reserve,
+        tool_reserve=tool_reserve,
+        origins=origins,
+    )
     return budget if max_output is None else attrs.evolve(budget, output_reserve=max_output)
 
 

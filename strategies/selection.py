@@ -11,9 +11,10 @@ from contextport.contracts import Importance, Kind, Message, Shortening, TokenCo
 from .atoms import Step, Steps
 from .gap_marker import gap_marker
 
-__all__ = ["Extras", "Selection", "extras_before", "select"]
+__all__ = ["Extras", "Selection", "extras_before", "select", "window_from"]
 
 PIN_SHARE = 0.5  # R95: above half of the budget, pins give way
+GAP_SHARE = 0.05  # a gap message is worth this much of a budget at most
 
 
 @frozen(kw_only=True)
@@ -75,6 +76,23 @@ def _rank(message: Message, same_turn: bool) -> int:
     if message.importance > Importance.NORMAL:
         return 10 + message.importance
     return 1 if message.kind is Kind.INTERRUPT and same_turn else 0
+
+
+def window_from(steps: Steps, start: int, max_tokens: int, counter: TokenCounter) -> list[int] | None:
+    """The steps of the window that begins at step `start`, with what stays from before it; None when they do not fit.
+
+    The gap message has to fit with them, unless it would take more than `GAP_SHARE` of the budget: then content goes first.
+    """
+    used = steps.system_tokens + steps.suffix_tokens[start]
+    if used > max_tokens:
+        return None
+    extras = extras_before(steps, start, max_tokens)
+    kept = [*extras.steps, *range(start, len(steps.steps))]
+    gap, _ = _gap(steps, kept, counter)
+    marker = 0 if gap is None else message_tokens(gap, counter)
+    if marker <= max_tokens * GAP_SHARE:
+        used += marker
+    return kept if used + extras.tokens <= max_tokens else None
 
 
 def select(steps: Steps, kept: Iterable[int], max_tokens: int, counter: TokenCounter) -> Selection:

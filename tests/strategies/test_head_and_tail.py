@@ -1,0 +1,119 @@
+"""Shortening one text: legal cuts, sizes, markers."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from contextport.contracts import Message, Text, ToolResult
+from contextport.strategies import grapheme_cut, shorten_message, shorten_text
+from tests.cases.words_counter import WordsCounter
+
+MARKER = re.compile(r"\[…(\d+) characters left out…\]")
+CLUSTERS = [
+    "e\u0301",  # a letter and a combining accent
+    "\U0001f469\u200d\U0001f469\u200d\U0001f467",  # a family: people joined by zero-width joiners
+    "\U0001f44d\U0001f3fd",  # thumbs up with a skin tone
+    "\U0001f1f3\U0001f1f4",  # a flag: two regional indicators
+    "\u0928\u093f",  # Devanagari: consonant and vowel sign
+    "\u1112\u1161\u11ab",  # Hangul in parts
+    "\u2764\ufe0f",  # a heart with an emoji variation selector
+    "\r\n",
+]
+
+
+def split_at_marker(text: str) -> tuple[str, int, str]:
+    found = MARKER.search(text)
+    assert found is not None
+    return text[: found.start()], int(found.group(1)), text[found.end() :]
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS, ids=lambda c: " ".join(f"{ord(x):X}" for x in c))
+def test_a_cut_never_falls_inside_a_cluster(cluster: str) -> None:
+    text = f"a{cluster}b{cluster}{cluster}c"
+    inside = {n for start in (1, 2 + len(cluster), 2 + 2 * len(cluster)) for n in range(start + 1, start + len(cluster))}
+    for at in range(len(text) + 1):
+        for direction in (-1, 1):
+            assert grapheme_cut(text, at, direction) not in inside
+
+
+def test_flags_are_cut_between_pairs() -> None:
+    flags = "\U0001f1f3\U0001f1f4" * 4
+    assert [grapheme_cut(flags, n, -1) for n in range(9)] == [0, 0, 2, 2, 4, 4, 6, 6, 8]
+
+
+def test_head_and_tail_are_pieces_of_the_original_and_the_marker_says_how_much_is_missing() -> None:
+    text = "".join(f"line {n} says something\n" for n in range(300))
+    for room in (80, 200, 1000, 3000):
+        short = shorten_text(text, lambda candidate, room=room: len(candidate) <= room)
+        assert short is not None
+        assert len(short) <= room
+        head, missing, tail = split_at_marker(short)
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert len(head) + missing + len(tail) == len(text)
+        assert len(short) > room - 120, "it keeps about what fits"
+
+
+def test_identifiers_are_kept_whole_or_left_out_whole() -> None:
+    text = " ".join(f"contract AB-2024-{n:03d} is due." for n in range(200))
+    known = set(re.findall(r"AB-\d{4}-\d{3}", text))
+    for room in range(60, 400, 7):
+        short = shorten_text(text, lambda candidate, room=room: len(candidate) <= room)
+        assert short is not None
+        assert set(re.findall(r"AB[-\d]*", short)) <= known
+
+
+def test_nothing_fits_when_not_even_the_marker_does() -> None:
+    assert shorten_text("word " * 100, lambda candidate: len(candidate) < 10) is None
+
+
+def test_a_counter_that_never_shrinks_ends_the_search() -> None:
+    asked: list[int] = []
+
+    def never(candidate: str) -> bool:
+        asked.append(len(candidate))
+        return False
+
+    assert shorten_text("word " * 100_000, never) is None
+    assert len(asked) <= 25
+
+
+def test_the_search_looks_at_little_more_than_it_keeps() -> None:
+    text = "word " * 200_000
+    looked_at: list[int] = []
+
+    def fits(candidate: str) -> bool:
+        looked_at.append(len(candidate))
+        return len(candidate) <= 2_000
+
+    assert shorten_text(text, fits) is not None
+    assert max(looked_at) <= 6_000
+
+
+def test_all_texts_of_a_message_give_way_longest_first() -> None:
+    parts = (Text("a " * 50), Text("b " * 10), Text("c " * 80))
+    short = shorten_message(Message(role="user", parts=parts), WordsCounter(), 70)
+    assert WordsCounter().count_message(short) <= 70
+    assert short.parts[1] == parts[1]
+
+
+def test_results_with_several_parts_are_shortened_inside() -> None:
+    result = ToolResult(call_id="c", parts=(Text("small one"), Text("x " * 500)))
+    short = shorten_message(Message(role="tool", parts=(result,)), WordsCounter(), 40)
+    inner = short.tool_results[0].parts
+    assert inner[0] == Text("small one")
+    assert WordsCounter().count_message(short) <= 40
+
+
+def test_shortening_makes_no_new_replacement_characters_in_any_script() -> None:
+    rng = random.Random(4)
+    alphabet = "aé漢字かな한글ไทยहिंदी👩‍👩‍👧🇳🇴 \n"
+    for _ in range(50):
+        text = "".join(rng.choice(alphabet) for _ in range(rng.randint(100, 400)))
+        short = shorten_text(text, lambda candidate: len(candidate) <= 80)
+        assert short is not None
+        assert "\ufffd" not in short
+        short.encode()
