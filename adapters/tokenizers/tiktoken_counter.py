@@ -49,9 +49,10 @@ _NAME_FRAMING: Final = 1
 class TiktokenCounter(CountsMessages):
     """Exact counts of text with an encoding of the library `tiktoken` (extra `tiktoken`).
 
-    A text that looks like a special token is counted as text, white space in runs of 100 000 characters. A message costs what OpenAI documents for chat requests: 3 tokens,
-    its role, its texts, and its name with 1 more. The 3 tokens that prime the answer come once per request and belong to no
-    message. How tool calls and tools are framed is not documented, so their texts alone are counted, tools as JSON.
+    A text that looks like a special token is counted as text. White space is counted in runs of at most 100 000 characters. A
+    message costs what OpenAI documents for chat requests: 3 tokens, its role, its texts, and its name with 1 more. The 3 tokens
+    that prime the answer come once per request and belong to no message. How tool calls and tools are framed is not documented:
+    their texts alone are counted, tools as JSON.
 
     `encoding` is any `tiktoken.Encoding` (`tiktoken.get_encoding` may download it); `from_rank_file` makes one offline.
     `images` prices images (`OpenAITiles()`).
