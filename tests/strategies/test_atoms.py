@@ -77,14 +77,12 @@ def test_results_inside_one_user_message_stay_with_their_calls_and_lose_only_orp
 
 
 def test_steps_hold_a_caller_with_all_its_results_and_know_the_question_of_their_turn() -> None:
-    steps = split(
-        [user("u1", 3), calling("a1", "c1", "c2"), result("t1", "c1"), result("t2", "c2"), assistant("a2", 5)], WordsCounter()
-    )
-    assert [(s.start, s.stop, s.head, s.tokens, s.offset) for s in steps.steps] == [
-        (0, 1, 0, 3, 0),
-        (1, 4, 0, 12, 3),
-        (4, 5, 0, 5, 15),
-    ]
+    messages = [user("u1", 3), calling("a1", "c1", "c2"), result("t1", "c1"), result("t2", "c2"), assistant("a2", 5)]
+    steps = split(messages, WordsCounter())
+    assert [(step.start, step.stop) for step in steps.steps] == [(0, 1), (1, 4), (4, 5)]
+    assert [step.head for step in steps.steps] == [0, 0, 0]
+    assert [step.tokens for step in steps.steps] == [3, 12, 5]
+    assert [step.offset for step in steps.steps] == [0, 3, 15]
     assert steps.suffix_tokens == (20, 17, 5, 0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -22,6 +23,10 @@ CLUSTERS = [
     "\u2764\ufe0f",  # a heart with an emoji variation selector
     "\r\n",
 ]
+
+
+def at_most(room: int) -> Callable[[str], bool]:
+    return lambda candidate: len(candidate) <= room
 
 
 def split_at_marker(text: str) -> tuple[str, int, str]:
@@ -47,7 +52,7 @@ def test_flags_are_cut_between_pairs() -> None:
 def test_head_and_tail_are_pieces_of_the_original_and_the_marker_says_how_much_is_missing() -> None:
     text = "".join(f"line {n} says something\n" for n in range(300))
     for room in (80, 200, 1000, 3000):
-        short = shorten_text(text, lambda candidate, room=room: len(candidate) <= room)
+        short = shorten_text(text, at_most(room))
         assert short is not None
         assert len(short) <= room
         head, missing, tail = split_at_marker(short)
@@ -61,7 +66,7 @@ def test_identifiers_are_kept_whole_or_left_out_whole() -> None:
     text = " ".join(f"contract AB-2024-{n:03d} is due." for n in range(200))
     known = set(re.findall(r"AB-\d{4}-\d{3}", text))
     for room in range(60, 400, 7):
-        short = shorten_text(text, lambda candidate, room=room: len(candidate) <= room)
+        short = shorten_text(text, at_most(room))
         assert short is not None
         assert set(re.findall(r"AB[-\d]*", short)) <= known
 
