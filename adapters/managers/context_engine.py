@@ -382,6 +382,11 @@ class ContextEngine:
             raise ReplayFailed(f"the messages of session {receipt.session_id!r} do not have the digest {receipt.digest}")
         return tuple(messages)
 
+    @property
+    def held_sessions(self) -> int:
+        """How many sessions are held between calls; at most `active_sessions`."""
+        return len(self._sessions)
+
     def record_usage(self, context: Context, reported: int) -> None:
         """Tell a counter that learns how many input tokens the provider reported for a request made with `context`.
 

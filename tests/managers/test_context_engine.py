@@ -46,7 +46,8 @@ def run(call: Coroutine[Any, Any, T]) -> T:
 
 def engine(budget: int | Budget = 1_000, **more: Any) -> ContextEngine:
     limits = Budget.of(budget) if isinstance(budget, int) else budget
-    return ContextEngine(**{"store": MemoryContextStore(), "counter": WordsCounter(), "budget": limits, **more})
+    parts: dict[str, Any] = {"store": MemoryContextStore(), "counter": WordsCounter(), "budget": limits, **more}
+    return ContextEngine(**parts)
 
 
 async def filled(target: ContextEngine, messages: Sequence[Message], session: str = "s") -> ContextEngine:
@@ -364,10 +365,11 @@ def test_a_broken_strategy_degrades_the_window_and_never_the_conversation(error:
         context = await manager.get_context("s")
         assert context.messages[-1].id == "a9"
         assert EventKind.STRATEGY_FAILED in [event.kind for event in sink.events]
-        strict = await filled(engine(30, strategy=Broken(error), strict=True), CHAT)
+        store = MemoryContextStore()
+        strict = await filled(engine(30, store=store, strategy=Broken(error), strict=True), CHAT)
         with pytest.raises(StrategyFailed):
             await strict.get_context("s")
-        assert (await strict._store.head("s")).messages == 20
+        assert (await store.head("s")).messages == 20
 
     run(scenario())
 
@@ -418,7 +420,7 @@ def test_few_sessions_are_held_and_the_others_are_read_again() -> None:
         for n in range(10):
             await filled(manager, CHAT[:4], f"s{n}")
             await manager.get_context(f"s{n}")
-        assert len(manager._sessions) <= 3
+        assert manager.held_sessions <= 3
         assert len((await manager.get_context("s0")).messages) == 4
 
     run(scenario())
@@ -428,8 +430,11 @@ def test_pins_from_far_back_stay_with_their_whole_step() -> None:
     async def scenario() -> None:
         pinned = attrs.evolve(result("t", "c", 2), pinned=True)
         filler = [attrs.evolve(CHAT[n % 20], id=f"f{n}") for n in range(400)]
-        manager = await filled(engine(80), [user("q", 2), calling("a", "c", "d"), pinned, result("t2", "d", 2), *filler])
-        cold = ContextEngine(store=manager._store, counter=WordsCounter(), budget=Budget.of(80))
+        store = MemoryContextStore()
+        manager = await filled(
+            engine(80, store=store), [user("q", 2), calling("a", "c", "d"), pinned, result("t2", "d", 2), *filler]
+        )
+        cold = ContextEngine(store=store, counter=WordsCounter(), budget=Budget.of(80))
         for target in (manager, cold):
             assert [m.id for m in (await target.get_context("s")).messages[:4]] == ["q", "a", "t", "t2"]
 
