@@ -1,0 +1,52 @@
+"""What the options `--counter` and `--strategy` name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
+from contextport.contracts import CompressionStrategy, InvalidArgument, TokenCounter
+from contextport.strategies import KeepRecentTokens, KeepRecentTurns, Pipeline, ShortenLongMessages
+
+__all__ = ["COUNTERS", "STRATEGIES", "counter_named", "strategy_named"]
+
+COUNTERS: Final = "heuristic, heuristic:FAMILY, heuristic-upper, heuristic-upper:FAMILY, tiktoken:RANK_FILE, hf:TOKENIZER_JSON"
+
+_Make = Callable[[TokenCounter], CompressionStrategy]
+STRATEGIES: Final[dict[str, _Make]] = {
+    "recent": KeepRecentTokens,
+    "turns": KeepRecentTurns,
+    "shorten": lambda counter: Pipeline(ShortenLongMessages(counter), KeepRecentTokens(counter)),
+}
+
+
+def counter_named(spec: str) -> TokenCounter:
+    """The counter of a `--counter` value. Raises `InvalidArgument` for one that is not known or not installed."""
+    kind, _, argument = spec.partition(":")
+    if kind == "heuristic":
+        return HeuristicTokenCounter(argument or "o200k")
+    if kind == "heuristic-upper":
+        return HeuristicTokenCounter(argument or "o200k", "upper")
+    if kind == "tiktoken" and argument:
+        vocabulary = "o200k_base" if "o200k" in argument else "cl100k_base"
+        return cast(TokenCounter, _optional("tiktoken", "TiktokenCounter").from_rank_file(argument, vocabulary))
+    if kind == "hf" and argument:
+        return cast(TokenCounter, _optional("hf", "HfTokenCounter", extra="tokenizers").from_file(argument))
+    raise InvalidArgument(f"--counter is {spec!r}; give one of {COUNTERS}", name="counter", value=spec)
+
+
+def _optional(module: str, name: str, extra: str | None = None) -> Any:
+    try:
+        return getattr(importlib.import_module(f"contextport.adapters.tokenizers.{module}_counter"), name)
+    except ModuleNotFoundError as error:
+        wanted = extra or module
+        raise InvalidArgument(
+            f"this counter needs the package {error.name}: pip install 'contextport[{wanted}]'", name="counter", value=wanted
+        ) from error
+
+
+def strategy_named(name: str, counter: TokenCounter) -> CompressionStrategy:
+    """The strategy of a `--strategy` value."""
+    return STRATEGIES[name](counter)

@@ -1,0 +1,132 @@
+"""`contextport sessions`, `show` and `replay`: look into a SQLite log. Nothing is written to it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.stores.sqlite_store import SqliteContextStore
+from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
+from contextport.contracts import Budget, Entry, Head, InvalidArgument, Receipt, to_chat
+
+from .choices import counter_named, strategy_named
+from .report import first_line
+from .terminal import Terminal
+
+__all__ = ["replay", "sessions", "show"]
+
+_PAGE = 100
+
+
+async def sessions(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) -> None:
+    """One line per session: id, messages, tokens, epoch."""
+    terminal.write_line(terminal.heading(f"{'messages':>9} {'tokens':>9} {'epoch':>6}  session", terminal.out))
+    async with _log(options.database) as store:
+        async for head in _heads(store):
+            terminal.write_line(f"{head.messages:>9,} {head.tokens:>9,} {head.epoch:>6}  {_shown(head.session_id)}")
+
+
+async def _heads(store: SqliteContextStore) -> AsyncIterator[Head]:
+    after = ""
+    while page := await store.sessions(after=after, limit=_PAGE):
+        for head in page:
+            yield head
+        after = page[-1].session_id
+
+
+async def show(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) -> None:
+    """The log of the session's current epoch, then the window that a model would get now; or the window's receipt alone."""
+    counter = counter_named(options.counter)
+    budget = None if options.budget is None else Budget.of(options.budget)
+    async with _log(options.database) as store:
+        head = await _known(store, options.database, options.session)
+        engine = ContextEngine(store=store, counter=counter, strategy=strategy_named(options.strategy, counter), budget=budget)
+        context = await engine.get_context(options.session)
+        if options.receipt:
+            terminal.write_line(context.receipt.to_json())
+            return
+        kept = {message.id for message in context.messages}
+        shortened = {one.message_id for one in context.shortened}
+        terminal.write_line(terminal.heading(f"log of {_shown(head.session_id)}, epoch {head.epoch}", terminal.out))
+        terminal.write_line("  in the window: + whole, ~ shortened, blank: left out")
+        async for entry in _entries(store, head):
+            mark = "~" if entry.message.id in shortened else "+" if entry.message.id in kept else " "
+            terminal.write_line(f"{mark} {_line(entry)}")
+        terminal.write_line(terminal.heading(f"window: {context.tokens:,} of {context.limit:,} tokens", terminal.out))
+        terminal.write_line(f"  {context.reason or 'everything fits'}; {context.omitted_count:,} messages left out")
+        terminal.write_messages(context.as_chat())
+
+
+async def replay(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) -> None:
+    """The messages that the receipt was made for."""
+    receipt = Receipt.from_json(_receipt_text(options.receipt, stdin))
+    async with _log(options.database) as store:
+        await _known(store, options.database, receipt.session_id)
+        engine = ContextEngine(store=store, counter=HeuristicTokenCounter())
+        terminal.write_messages(to_chat(await engine.replay(receipt)))
+
+
+def _receipt_text(given: str, stdin: TextIO) -> str:
+    if given.lstrip().startswith("{"):
+        return given
+    try:
+        return stdin.read() if given == "-" else Path(given).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidArgument(f"cannot read the receipt {given}: {error}", name="receipt", value=given) from error
+
+
+@asynccontextmanager
+async def _log(database: str) -> AsyncGenerator[SqliteContextStore]:
+    store = _opened(database)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def _opened(database: str) -> SqliteContextStore:
+    if not Path(database).is_file():  # opening would make a new one
+        raise InvalidArgument(f"there is no file {database}; give the SQLite file of a log", name="database", value=database)
+    return SqliteContextStore(database)
+
+
+async def _known(store: SqliteContextStore, database: str, session_id: str) -> Head:
+    head = await store.head(session_id)
+    if head.last_seq == 0 and head.state_version == 0:
+        raise InvalidArgument(
+            f"there is no session {session_id!r} in {database}; `contextport sessions {database}` lists them",
+            name="session",
+            value=session_id,
+        )
+    return head
+
+
+async def _entries(store: SqliteContextStore, head: Head) -> AsyncIterator[Entry]:
+    """The epoch from its first entry on, page by page."""
+    oldest = head.last_seq + 1
+    starts: list[int] = []
+    while page := await store.read(head.session_id, before=oldest, limit=_PAGE, epoch=head.epoch):
+        oldest = page[0].seq
+        starts.append(oldest)
+    for start in reversed(starts):
+        for entry in await store.read(head.session_id, after=start - 1, before=start + _PAGE, limit=_PAGE, epoch=head.epoch):
+            yield entry
+
+
+def _line(entry: Entry) -> str:
+    at = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    message = entry.message
+    kind = "" if message.in_conversation else f" ({message.kind})"
+    calls = " ".join(f"{call.name}({first_line(call.arguments, 40)})" for call in message.tool_calls)
+    text = first_line(message.text, 60)
+    return f"{entry.seq:>6} {at} {entry.tokens:>7,}  {message.role:<9}{kind} {_shown(' '.join(filter(None, (text, calls))))}"
+
+
+def _shown(text: str) -> str:
+    """Text for one line of a terminal: control characters written out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,1 @@
+"""Our own tests. A package, so that tests may share modules such as `tests.cases`."""
