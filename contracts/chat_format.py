@@ -386,6 +386,8 @@ def _content_part(part: Part) -> Json:
         case ToolCall():
             return copy_json(raw) if _inside_content(part) else None
         case Text():
+            if isinstance(raw, str):  # a plain string inside a content list
+                return part.text
             if isinstance(raw, dict) and cast(dict[str, Any], raw).get("text") != part.text:
                 return {**copy_json(cast(dict[str, Any], raw)), "text": part.text}
             return copy_json(raw) if isinstance(raw, dict) else {"type": "text", "text": part.text}

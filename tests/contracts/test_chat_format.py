@@ -1,0 +1,175 @@
+"""Chat dicts in and out: equal when unedited, complete when edited."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+import pytest
+
+from contextport.contracts import (
+    Importance,
+    InvalidMessage,
+    Kind,
+    Media,
+    Message,
+    Opaque,
+    Refusal,
+    StoreCorrupt,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    dump_message,
+    from_chat,
+    load_message,
+    to_chat,
+)
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"b": 1.0, "a":  "\\u00e9"}'}}
+THINKING = {"type": "thinking", "thinking": "plan", "signature": "c2ln"}
+DICTS: list[dict[str, Any]] = [
+    {"role": "user", "content": "Hi"},
+    {"content": "key order", "role": "user"},
+    {"role": "user", "content": ""},
+    {"role": "user", "content": []},
+    {"role": "user", "content": ["a plain string", {"type": "text", "text": "and a part", "extra": [1, {"z": None}]}]},
+    {"role": "user", "content": "Hi", "name": "Kim", "id": "m1", "metadata": {"rating": 5, "tags": ["a"], "when": None}},
+    {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA", "detail": "low"}}]},
+    {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}]},
+    {"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1"}}]},
+    {"role": "user", "content": [{"type": "hologram", "beam": {"x": 1}}]},
+    {"role": "system", "content": "Be brief."},
+    {"role": "developer", "content": "Be kind."},
+    {"role": "assistant", "content": None, "tool_calls": [CALL, {**CALL, "id": "c2"}]},
+    {"role": "assistant", "tool_calls": [CALL]},
+    {"role": "assistant", "content": "Looking", "tool_calls": [CALL], "refusal": None, "audio": None, "annotations": []},
+    {"role": "assistant", "content": [THINKING, {"type": "text", "text": "Looking"}], "tool_calls": [CALL]},
+    {"role": "assistant", "content": [{"type": "reasoning", "id": "rs_1", "encrypted": "ZGF0YQ=="}], "tool_calls": [CALL]},
+    {"role": "assistant", "content": "4", "reasoning_content": "2 and 2"},
+    {"role": "assistant", "content": None, "refusal": "I would rather not."},
+    {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+    {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
+    {"role": "function", "name": "f", "content": "legacy"},
+    {"role": "tool", "tool_call_id": "c1", "content": "ok", "name": "f", "is_error": False, "x_custom": {"k": [1, {"z": True}]}},
+    {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "in a list"}]},
+    {"role": "tool", "tool_call_id": "c1", "content": None},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {"a": 1}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "fine", "is_error": True}]},
+    {"role": "user", "content": "图书馆 \U0001f1f3\U0001f1f4 \x00 e\u0301"},
+]
+
+
+@pytest.mark.parametrize("given", DICTS, ids=lambda d: json.dumps(d)[:60])
+def test_an_unedited_dict_comes_back_equal_also_from_storage(given: dict[str, Any]) -> None:
+    message = from_chat(given)
+    stored = dump_message(message)
+    assert json.dumps(to_chat([message])) == json.dumps([given])
+    assert load_message(stored) == message
+    assert dump_message(load_message(stored)) == stored
+    assert json.dumps(to_chat([load_message(stored)])) == json.dumps([given])
+
+
+@pytest.mark.parametrize("given", DICTS, ids=lambda d: json.dumps(d)[:60])
+def test_marks_and_edits_survive_storage(given: dict[str, Any]) -> None:
+    marked = attrs.evolve(from_chat(given), pinned=True, importance=Importance.DECISION, kind=Kind.INTERRUPT, created_at=1.5)
+    assert load_message(dump_message(marked)) == marked
+    edited = attrs.evolve(marked, parts=(*marked.parts[:-1], Text("edited")) if marked.role != "tool" else marked.parts[:0])
+    assert load_message(dump_message(edited)) == edited
+
+
+def test_what_is_decoded() -> None:
+    def parts(given: dict[str, Any]) -> list[Any]:
+        return [type(part) for part in from_chat(given).parts]
+
+    assert parts(DICTS[12]) == [ToolCall, ToolCall]
+    assert parts(DICTS[15]) == [Thinking, Text, ToolCall]
+    assert parts(DICTS[17]) == [Thinking, Text]
+    assert parts(DICTS[18]) == [Refusal]
+    assert parts(DICTS[6]) == [Media]
+    assert parts(DICTS[9]) == [Opaque]
+    assert from_chat(DICTS[12]).tool_calls[0].arguments == CALL["function"]["arguments"]  # type: ignore[index]
+    assert from_chat(DICTS[20]).tool_calls[0].call_id == from_chat(DICTS[21]).tool_results[0].call_id
+    assert from_chat(DICTS[26]).tool_results[0].status == "error"
+
+
+def test_a_shortened_text_replaces_only_the_text() -> None:
+    result = from_chat(DICTS[22])
+    shorter = attrs.evolve(result.tool_results[0], parts=(Text("o"),))
+    assert to_chat([attrs.evolve(result, parts=(shorter,))]) == [{**DICTS[22], "content": "o"}]
+    listed = from_chat(DICTS[4])
+    edited = attrs.evolve(listed, parts=(listed.parts[0], Text("cut", raw=DICTS[4]["content"][1])))
+    assert to_chat([edited])[0]["content"] == ["a plain string", {"type": "text", "text": "cut", "extra": [1, {"z": None}]}]
+
+
+def test_a_call_left_out_of_an_edited_message_is_left_out_of_its_dict() -> None:
+    message = from_chat(DICTS[12])
+    assert [c["id"] for c in to_chat([attrs.evolve(message, parts=message.parts[1:])])[0]["tool_calls"]] == ["c2"]
+    assert "tool_calls" not in to_chat([attrs.evolve(message, parts=(Text("none"),))])[0]
+
+
+def test_a_mark_does_not_touch_the_wire_form() -> None:
+    assert to_chat([attrs.evolve(from_chat(DICTS[1]), pinned=True)]) == [DICTS[1]]
+
+
+def test_messages_made_here_have_a_chat_form() -> None:
+    call = ToolCall(call_id="c", name="f", arguments="{}")
+    wire_call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    assert to_chat([Message.user("a"), Message.assistant("b", call), Message.tool("c", "d")]) == [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b", "tool_calls": [wire_call]},
+        {"role": "tool", "tool_call_id": "c", "content": "d"},
+    ]
+    two = Message(role="tool", parts=tuple(ToolResult(call_id=c, parts=(Text(c),)) for c in "ab"))
+    assert [d["tool_call_id"] for d in to_chat([two])] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "path"),
+    [
+        ({"content": "x"}, "role"),
+        ({"role": "user", "id": 5}, "id"),
+        ({"role": "tool", "content": "x"}, "tool_call_id"),
+        ({"role": "user", "content": {"type": "text"}}, "content"),
+        ({"role": "user", "content": [5]}, "content[0]"),
+        ({"role": "assistant", "tool_calls": {}}, ""),
+        ({"role": "assistant", "tool_calls": "x"}, "tool_calls"),
+        ({"role": "assistant", "tool_calls": [{"id": "c"}]}, "tool_calls[0]"),
+        ({"role": "user", "content": "x", "a": {"b": [object()]}}, "a.b[0]"),
+        ({"role": "user", "content": "x", "n": float("inf")}, "n"),
+        ({"role": "user", "content": "x", "m": {1: 2}}, "m"),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_the_error_says_where(bad: dict[str, Any], path: str) -> None:
+    if not path:
+        assert from_chat(bad).parts == ()
+        return
+    with pytest.raises(InvalidMessage) as caught:
+        from_chat(bad)
+    assert caught.value.path == path
+
+
+def test_nesting_without_end_is_refused() -> None:
+    deep: dict[str, Any] = {"role": "user"}
+    inner = deep
+    for _ in range(100_000):
+        inner["x"] = {}
+        inner = inner["x"]
+    with pytest.raises(InvalidMessage, match="deeper"):
+        from_chat(deep)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "[]", '{"v":1}', '{"v":2,"id":"a"}', '{"v":1,"id":"a","role":"user","parts":[{"part":"Magic"}]}'],
+)
+def test_what_is_not_a_stored_message_is_refused(text: str) -> None:
+    with pytest.raises(StoreCorrupt):
+        load_message(text)
+
+
+def test_two_halves_of_an_emoji_in_json_escapes_become_one_character() -> None:
+    message = load_message('{"v":1,"id":"a","chat":{"role":"user","content":"\\ud83c\\udf78"}}')
+    assert message.text == "\U0001f378"
