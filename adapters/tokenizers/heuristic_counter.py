@@ -23,13 +23,13 @@ __all__ = ["HeuristicTokenCounter"]
 #: Worst corpus of `benchmarks/estimator_error.py` over all tokenizers, rounded outwards: estimate / true is at least
 #: 1 / (1 + under) and at most 1 / (1 - over). Whole corpora: a single short text may be further off.
 _BOUNDS: Final[dict[Profile, ErrorBound]] = {
-    "mean": ErrorBound(under=0.7, over=0.3),
-    "upper": ErrorBound(under=0.35, over=0.5),
+    "mean": ErrorBound(under=0.8, over=0.3),
+    "upper": ErrorBound(under=0.3, over=0.5),
 }
 #: The same for the family `default`, which knows nothing of the tokenizer.
 _DEFAULT_FAMILY_BOUNDS: Final[dict[Profile, ErrorBound]] = {
     "mean": ErrorBound(under=2.7, over=0.6),
-    "upper": ErrorBound(under=0.25, over=0.8),
+    "upper": ErrorBound(under=0.3, over=0.8),
 }
 
 

@@ -67,7 +67,7 @@ def test_any_text_is_counted(counter: TokenCounter, text: str) -> None:
     assert 1 <= counter.count_text(text) <= 4 * len(text)
 
 
-@pytest.mark.parametrize("sign", ["a", " ", "\n", "=", "1", "中", "\t\u3000"])
+@pytest.mark.parametrize("sign", ["a", " ", "=", "中", "\t\u3000"])
 def test_megabytes_of_one_sign_are_counted(counter: TokenCounter, sign: str) -> None:
     once = counter.count_text(sign)
     repeats = 1_100_000
