@@ -44,7 +44,8 @@ def judge(expected: Dict, evidence: Evidence) -> Problem:
         if name in _OF_MOMENTS:
             return _named(name, _at_moments(_OF_MOMENTS[name], parameters, evidence))
     except Exception as error:  # a wrong parameter or missing evidence: the case fails, with the reason
-        return f"{name}: cannot be judged: {type(error).__name__}: {error}"
+        ended = "".join(f" (the run ended with {type(one).__name__}: {one})" for one in evidence.errors[:1])
+        return f"{name}: cannot be judged: {type(error).__name__}: {error}{ended}"
     return f"unknown check {name}"
 
 
