@@ -1,0 +1,173 @@
+"""The embedded default: all sessions in one SQLite file that several processes, threads and tasks use at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+from contextport.contracts import (
+    ContextStore,
+    Draft,
+    Durable,
+    Entry,
+    Head,
+    InvalidArgument,
+    ListsSessions,
+    SharedAcrossProcesses,
+    StoreUnavailable,
+    implements,
+)
+
+from . import sqlite_log as log
+from .sqlite_faults import is_unwritable
+from .sqlite_file import open_for_reading, open_for_writing, usable_path
+from .sqlite_fork import keep_apart_on_fork
+from .sqlite_reader import SqliteReader
+from .sqlite_writer import SqliteWriter
+
+__all__ = ["SqliteContextStore"]
+
+_READ_AT_ONCE = 256  # entries, a few milliseconds; other tasks come in between
+_WHOLE_SESSION = 1 << 30  # characters: a purge may touch very many pages
+
+
+@implements(ContextStore, ListsSessions, Durable, SharedAcrossProcesses)
+class SqliteContextStore:
+    """A log of every session in the file at `path`, which is made if it does not exist; its directory must.
+
+    With `durability="process"` an append is safe from a crash of the process as soon as it returns, and from a loss of power
+    after the next checkpoint. With `"power"` it is safe from both, and waits for the disk; appends that wait at the same time
+    share the wait. `busy_timeout` is how many seconds a call waits for other processes before it raises `StoreUnavailable`.
+
+    Where the file or its directory is read-only, the store opens for reading, and writing raises `StoreUnavailable`.
+
+    Raises `InvalidArgument`, `StoreUnavailable`, and `StoreCorrupt` for a file that is not ours, damaged, or of a later version.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        durability: Literal["process", "power"] = "process",
+        busy_timeout: float = 30.0,
+    ) -> None:
+        if durability not in ("process", "power"):
+            raise InvalidArgument(f"durability is {durability!r}; it must be 'process' or 'power'")
+        if not busy_timeout >= 0:
+            raise InvalidArgument(f"busy_timeout is {busy_timeout!r}; it must be a number of seconds, 0 or more")
+        self._path = usable_path(path)
+        self._durability: Literal["process", "power"] = durability
+        connect = partial(open_for_writing, self._path, durability, busy_timeout)
+        self._writer = SqliteWriter(self._path, connect, inline=durability == "process", patience=busy_timeout)
+        self._reader = SqliteReader(self._path, connect, writer=self._writer, patience=busy_timeout)
+        try:
+            self._writer.connection()
+        except StoreUnavailable as error:
+            if not is_unwritable(error) or not os.path.exists(self._path):
+                raise
+            open_for_reading(self._path).close()
+        keep_apart_on_fork(self)
+
+    @property
+    def durability(self) -> Literal["process", "power"]:
+        return self._durability
+
+    @property
+    def shared_backend(self) -> str:
+        return self._path
+
+    async def head(self, session_id: str) -> Head:
+        _check_session(session_id)
+        return await self._reader.run(partial(log.head, session_id=session_id))
+
+    async def append(self, session_id: str, drafts: Sequence[Draft]) -> tuple[Entry, ...]:
+        _check_session(session_id)
+        if not drafts:
+            self._writer.check_open()
+            return ()
+        written = log.write_down(drafts)
+        return await self._writer.run(partial(log.append, session_id=session_id, written=written), _size(written))
+
+    async def read(
+        self,
+        session_id: str,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int = 64,
+        marked: bool = False,
+        epoch: int | None = None,
+    ) -> tuple[Entry, ...]:
+        _check_session(session_id)
+        _check_limit(limit)
+        newest_first: list[Entry] = []
+        while True:
+            at_once = min(limit - len(newest_first), _READ_AT_ONCE)
+            rows = await self._reader.run(
+                partial(
+                    log.page,
+                    session_id=session_id,
+                    after=after,
+                    before=before,
+                    limit=at_once,
+                    marked=marked,
+                    epoch=epoch,
+                )
+            )
+            newest_first.extend(map(log.entry_of, rows))
+            if len(rows) < at_once or len(newest_first) == limit:
+                return tuple(reversed(newest_first))
+            before, epoch = newest_first[-1].seq, newest_first[-1].epoch
+            await asyncio.sleep(0)
+
+    async def put_state(self, session_id: str, state: str, *, expected: int, drafts: Sequence[Draft] = ()) -> Head:
+        _check_session(session_id)
+        written = log.write_down(drafts)
+        work = partial(log.put_state, session_id=session_id, state=state, expected=expected, written=written)
+        return await self._writer.run(work, len(state) + _size(written))
+
+    async def clear(self, session_id: str) -> Head:
+        _check_session(session_id)
+        return await self._writer.run(partial(log.clear, session_id=session_id), 0)
+
+    async def purge(self, session_id: str) -> int:
+        _check_session(session_id)
+        return await self._writer.run(partial(log.purge, session_id=session_id), _WHOLE_SESSION)
+
+    async def sessions(self, *, after: str = "", limit: int = 100) -> tuple[Head, ...]:
+        _check_limit(limit)
+        return await self._reader.run(partial(log.sessions, after=after, limit=limit))
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._close)
+
+    def before_fork(self) -> None:
+        """Called on `os.fork`, in the parent."""
+        self._reader.before_fork()
+        self._writer.before_fork()
+
+    def after_fork(self, *, child: bool) -> None:
+        """Called on `os.fork`, in both."""
+        self._writer.after_fork(child=child)
+        self._reader.after_fork(child=child)
+
+    def _close(self) -> None:
+        self._writer.close()
+        self._reader.close()
+
+
+def _size(written: Sequence[log.Written]) -> int:
+    return sum(len(item.stored) for item in written)
+
+
+def _check_session(session_id: str) -> None:
+    if not session_id:
+        raise InvalidArgument("the session id is empty; give each conversation an id of its own")
+
+
+def _check_limit(limit: int) -> None:
+    if limit < 1:
+        raise InvalidArgument(f"limit is {limit}; ask for at least 1", limit=limit)
