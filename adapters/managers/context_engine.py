@@ -235,7 +235,7 @@ class ContextEngine:
                 return self._hold(head.session_id, held, window)
         prompt = prompt_of(head)
         limit = self._limit(prompt, max_tokens)
-        region = await read_region(self._store, self._counter, head, limit if self._stable else 2 * limit)
+        region = await read_region(self._store, self._counter, head, self._reach(limit))
         view = await self._view(head.session_id, region.conversation(prompt), region, limit)
         window = SessionWindow(
             epoch=head.epoch, state_version=head.state_version, ratio=ratio, limit=limit, prompt=prompt, region=region, view=view
@@ -264,10 +264,12 @@ class ContextEngine:
         tokens = size_of((entry.message for entry in said), self._counter)
         if view.extendable and view.tokens + tokens <= window.limit and _plain(said):
             return attrs.evolve(window, region=region, view=view.extended(said, tokens) if said else view)
-        if size_of((entry.message for entry in region.tail), self._counter) > 4 * window.limit:
-            region = await read_region(self._store, self._counter, head, window.limit if self._stable else 2 * window.limit)
         view = await self._view(head.session_id, region.conversation(window.prompt), region, window.limit)
-        return attrs.evolve(window, region=region, view=view)
+        return attrs.evolve(window, region=region.trimmed(self._reach(window.limit), self._counter), view=view)
+
+    def _reach(self, limit: int) -> int:
+        """How much of the log's end to look at, in tokens: more than can fit, and twice that for a strategy that may want it."""
+        return limit if self._stable else 2 * limit
 
     def _hold(self, session_id: str, held: _Session | None, window: SessionWindow) -> SessionWindow:
         """Keep the window for the next call, and forget the session that was used longest ago."""

@@ -55,6 +55,18 @@ class Region:
         arranged = arrange(messages)
         return arranged if prompt is None else [prompt, *arranged]
 
+    def trimmed(self, size: int, counter: TokenCounter) -> Region:
+        """The region with no more of the tail than the newest steps of over `size` tokens; as it is if a mark would be lost."""
+        start, tokens = len(self.tail), 0
+        while start > 0 and (tokens <= size or self.tail[start].message.tool_results):
+            start -= 1
+            tokens += message_tokens(self.tail[start].message, counter)
+        dropped, tail = self.tail[:start], self.tail[start:]
+        if not dropped or any(entry.message.marked for entry in dropped):
+            return self
+        question = tuple(entry for entry in dropped if entry.seq == tail[0].turn)
+        return attrs.evolve(self, kept=(*self.kept, *question), tail=tail)
+
     def grown(self, entries: Sequence[Entry], head: Head) -> Region:
         """The region with later entries of the log."""
         said = tuple(entry for entry in entries if entry.message.in_conversation)
