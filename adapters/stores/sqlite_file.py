@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from contextport.contracts import InvalidArgument, StoreCorrupt, StoreUnavailable
 
+from .sqlite_connection import LogConnection
 from .sqlite_faults import is_busy, primary_code, store_error
 from .sqlite_tables import APPLICATION_ID, MIGRATIONS
 
@@ -33,7 +34,7 @@ def usable_path(path: str | os.PathLike[str]) -> str:
     return os.path.abspath(text)
 
 
-def open_for_writing(path: str, durability: Literal["process", "power"], patience: float) -> sqlite3.Connection:
+def open_for_writing(path: str, durability: Literal["process", "power"], patience: float) -> LogConnection:
     """A connection to our file, made or brought to the current version where needed; waits up to `patience` seconds for locks.
 
     Raises `StoreCorrupt` for a file that is not ours, damaged or of a later version, and `StoreUnavailable` for one out of reach.
@@ -56,7 +57,7 @@ def open_for_writing(path: str, durability: Literal["process", "power"], patienc
         attempt += 1
 
 
-def open_for_reading(path: str) -> sqlite3.Connection:
+def open_for_reading(path: str) -> LogConnection:
     """A connection that cannot write, for a file or a directory that may not be written."""
     _check_file(path)
     # Without write access SQLite cannot share a file that nobody has open; it has to take it for one that does not change.
@@ -77,10 +78,10 @@ def pause(attempt: int) -> float:
     return random.uniform(0.0001, min(0.0005 * 2 ** min(attempt, 5), 0.01))
 
 
-def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
+def _connect(target: str, *, uri: bool = False) -> LogConnection:
     try:
         # Its own waiting is unfair and blocks: every wait for a lock is ours.
-        return sqlite3.connect(target, timeout=0, isolation_level=None, check_same_thread=False, uri=uri)
+        return sqlite3.connect(target, timeout=0, isolation_level=None, check_same_thread=False, uri=uri, factory=LogConnection)
     except sqlite3.Error as error:
         raise store_error(error, target) from error
 
@@ -127,7 +128,7 @@ def _immutable(path: str) -> str:
     return f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1"
 
 
-def _prepare(connection: sqlite3.Connection, path: str, durability: str) -> None:
+def _prepare(connection: LogConnection, path: str, durability: str) -> None:
     connection.execute("PRAGMA secure_delete = OFF")
     connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
     if _check_version(connection, path) < len(MIGRATIONS):
@@ -143,7 +144,7 @@ def _prepare(connection: sqlite3.Connection, path: str, durability: str) -> None
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT_BYTES}")
 
 
-def _check_version(connection: sqlite3.Connection, path: str) -> int:
+def _check_version(connection: LogConnection, path: str) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > len(MIGRATIONS):
         raise StoreCorrupt(
@@ -156,7 +157,7 @@ def _check_version(connection: sqlite3.Connection, path: str) -> int:
     return version
 
 
-def _migrate(connection: sqlite3.Connection, path: str) -> None:
+def _migrate(connection: LogConnection, path: str) -> None:
     """All steps in one transaction: another process, or a crash, sees the old tables or the new ones."""
     connection.execute("BEGIN IMMEDIATE")
     try:

@@ -9,22 +9,24 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from contextport.contracts import Draft, Entry, Head, MessageConflict, StateConflict
 from contextport.contracts.stored_form import dump_message, load_message
+
+from .sqlite_connection import LogConnection, Session
 
 __all__ = ["Written", "append", "clear", "entry_of", "head", "page", "purge", "put_state", "sessions", "write_down"]
 
 _NEWEST = 2**63 - 1
 _SESSION = """
-    SELECT s.key, s.epoch, s.state_version, e.epoch, e.seq, e.turn, e.epoch_messages, e.epoch_tokens{more}
+    SELECT s.key, s.epoch, e.seq, e.turn, e.epoch_messages, e.epoch_tokens, s.state_version, s.state, e.epoch{more}
     FROM sessions s LEFT JOIN entries e ON e.session = s.key AND (e.epoch, e.seq) =
         (SELECT epoch, seq FROM entries WHERE session = s.key ORDER BY epoch DESC, seq DESC LIMIT 1)
 """
-_LOCATE = _SESSION.format(more="") + "WHERE s.name = CAST(? AS TEXT)"
-_HEAD = _SESSION.format(more=", s.state") + "WHERE s.name = CAST(? AS TEXT)"
-_LIST = _SESSION.format(more=", s.state, CAST(s.name AS BLOB)") + "WHERE s.name > CAST(? AS TEXT) ORDER BY s.name LIMIT ?"
+_ONE_SESSION = _SESSION.format(more="") + "WHERE s.name = CAST(? AS TEXT)"
+_SESSIONS = _SESSION.format(more=", CAST(s.name AS BLOB)") + "WHERE s.name > CAST(? AS TEXT) ORDER BY s.name LIMIT ?"
+_NEW_SESSION = "INSERT INTO sessions (name, epoch, state_version, state) VALUES (CAST(? AS TEXT), ?, ?, '')"
 _INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _COLUMNS = "SELECT seq, epoch, turn, at, tokens, counter, stored FROM entries "
 _SAME_ID = _COLUMNS + "WHERE session = ? AND epoch = ? AND id = ?"
@@ -49,38 +51,24 @@ class Written:
     stored: str
 
 
-@frozen(kw_only=True)
-class _Session:
-    """Where a session stands; `key` is None for one that was never written."""
-
-    key: int | None = None
-    epoch: int = 1
-    state_version: int = 0
-    last_seq: int = 0
-    turn: int = 0
-    messages: int = 0
-    tokens: int = 0
-
-
 def write_down(drafts: Iterable[Draft]) -> list[Written]:
     """The drafts with their stored form, made before any lock is taken."""
     return [Written(draft, dump_message(draft.message)) for draft in drafts]
 
 
-def head(connection: sqlite3.Connection, session_id: str) -> Head:
+def head(connection: LogConnection, session_id: str) -> Head:
     """The head of one session."""
-    row = connection.execute(_HEAD, (_name(session_id),)).fetchone()
-    return _head(session_id, _session(row), _as_str(row[8])) if row else Head(session_id=session_id)
+    return _head(session_id, _locate(connection, session_id))
 
 
-def sessions(connection: sqlite3.Connection, after: str, limit: int) -> tuple[Head, ...]:
+def sessions(connection: LogConnection, after: str, limit: int) -> tuple[Head, ...]:
     """One page of heads, in rising order of the session id."""
-    rows = connection.execute(_LIST, (_name(after), limit)).fetchall()
-    return tuple(_head(_as_str(row[9]), _session(row), _as_str(row[8])) for row in rows)
+    rows = connection.execute(_SESSIONS, (_name(after), limit)).fetchall()
+    return tuple(_head(_as_str(row[9]), _session(row)) for row in rows)
 
 
 def page(
-    connection: sqlite3.Connection,
+    connection: LogConnection,
     session_id: str,
     *,
     after: int,
@@ -101,12 +89,12 @@ def entry_of(row: Sequence[Any]) -> Entry:
     return Entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=_as_str(counter), message=message)
 
 
-def append(connection: sqlite3.Connection, session_id: str, written: Sequence[Written]) -> tuple[Entry, ...]:
+def append(connection: LogConnection, session_id: str, written: Sequence[Written]) -> tuple[Entry, ...]:
     """Store a group; what is there already is not stored again."""
-    return _append(connection, session_id, _locate(connection, session_id), written)[1]
+    return _append(connection, session_id, _locate(connection, session_id), written)
 
 
-def put_state(connection: sqlite3.Connection, session_id: str, state: str, expected: int, written: Sequence[Written]) -> Head:
+def put_state(connection: LogConnection, session_id: str, state: str, expected: int, written: Sequence[Written]) -> Head:
     """Compare and set the state, and store the group."""
     session = _locate(connection, session_id)
     if session.state_version != expected:
@@ -118,50 +106,54 @@ def put_state(connection: sqlite3.Connection, session_id: str, state: str, expec
             actual=actual,
         )
     if written:
-        session, _ = _append(connection, session_id, session, written)
-    session = evolve(_created(connection, session_id, session), state_version=expected + 1)
-    connection.execute(
-        "UPDATE sessions SET state_version = ?, state = ? WHERE key = ?", (expected + 1, _as_value(state), session.key)
-    )
-    return _head(session_id, session, state)
+        _append(connection, session_id, session, written)
+    key = _key(connection, session_id, session)
+    changed = (expected + 1, _as_value(state), key)
+    connection.execute("UPDATE sessions SET state_version = ?, state = ? WHERE key = ?", changed)
+    session.state_version, session.state = expected + 1, state
+    return _head(session_id, session)
 
 
-def clear(connection: sqlite3.Connection, session_id: str) -> Head:
+def clear(connection: LogConnection, session_id: str) -> Head:
     """Begin a new epoch."""
-    session = _created(connection, session_id, _locate(connection, session_id))
-    connection.execute("UPDATE sessions SET epoch = epoch + 1 WHERE key = ?", (session.key,))
-    return head(connection, session_id)
-
-
-def purge(connection: sqlite3.Connection, session_id: str) -> int:
-    """Remove a session, and overwrite what it had with zeros; the number of its entries."""
     session = _locate(connection, session_id)
-    if session.key is None:
-        return 0
+    key = _key(connection, session_id, session)
+    connection.execute("UPDATE sessions SET epoch = epoch + 1 WHERE key = ?", (key,))
+    session.epoch += 1
+    session.turn = session.messages = session.tokens = 0
+    return _head(session_id, session)
+
+
+def purge(connection: LogConnection, session_id: str) -> int:
+    """Remove a session, and overwrite what it had with zeros; the number of its entries."""
+    key = _locate(connection, session_id).key
     connection.execute("PRAGMA secure_delete = ON")
     try:
-        removed = connection.execute("DELETE FROM entries WHERE session = ?", (session.key,)).rowcount
-        connection.execute("DELETE FROM sessions WHERE key = ?", (session.key,))
+        removed = connection.execute("DELETE FROM entries WHERE session = ?", (key,)).rowcount
+        connection.execute("DELETE FROM sessions WHERE key = ?", (key,))
     finally:
         connection.execute("PRAGMA secure_delete = OFF")
+    connection.forget()
     return removed
 
 
-def _locate(connection: sqlite3.Connection, session_id: str) -> _Session:
-    row = connection.execute(_LOCATE, (_name(session_id),)).fetchone()
-    return _session(row) if row else _Session()
+def _locate(connection: LogConnection, session_id: str) -> Session:
+    known = connection.remembered()
+    session = known.get(session_id)
+    if session is None:
+        row = connection.execute(_ONE_SESSION, (_name(session_id),)).fetchone()
+        session = known[session_id] = _session(row) if row else Session()
+    return session
 
 
-def _session(row: Sequence[Any]) -> _Session:
-    key, epoch, state_version, last_epoch, last_seq, turn, messages, tokens = row[:8]
-    if last_epoch == epoch:
-        return _Session(
-            key=key, epoch=epoch, state_version=state_version, last_seq=last_seq, turn=turn, messages=messages, tokens=tokens
-        )
-    return _Session(key=key, epoch=epoch, state_version=state_version, last_seq=last_seq or 0)
+def _session(row: Sequence[Any]) -> Session:
+    key, epoch, last_seq, turn, messages, tokens, state_version, state, last_epoch = row[:9]
+    if last_epoch != epoch:
+        last_seq, turn, messages, tokens = last_seq or 0, 0, 0, 0
+    return Session(key, epoch, last_seq, turn, messages, tokens, state_version, _as_str(state))
 
 
-def _head(session_id: str, session: _Session, state: str) -> Head:
+def _head(session_id: str, session: Session) -> Head:
     return Head(
         session_id=session_id,
         epoch=session.epoch,
@@ -169,40 +161,36 @@ def _head(session_id: str, session: _Session, state: str) -> Head:
         messages=session.messages,
         tokens=session.tokens,
         turn=session.turn,
-        state=state,
+        state=session.state,
         state_version=session.state_version,
     )
 
 
-def _created(connection: sqlite3.Connection, session_id: str, session: _Session) -> _Session:
-    if session.key is not None:
-        return session
-    key = connection.execute(
-        "INSERT INTO sessions (name, epoch, state_version, state) VALUES (CAST(? AS TEXT), 1, 0, '')", (_name(session_id),)
-    ).lastrowid
-    return evolve(session, key=key)
+def _key(connection: LogConnection, session_id: str, session: Session) -> int:
+    """The key of the session, which is made if it was never written."""
+    if session.key is None:
+        values = (_name(session_id), session.epoch, session.state_version)
+        session.key = connection.execute(_NEW_SESSION, values).lastrowid or 0
+    return session.key
 
 
-def _append(
-    connection: sqlite3.Connection, session_id: str, session: _Session, written: Sequence[Written]
-) -> tuple[_Session, tuple[Entry, ...]]:
+def _append(connection: LogConnection, session_id: str, session: Session, written: Sequence[Written]) -> tuple[Entry, ...]:
     """Insert in the belief that all ids are new, which the unique index checks; look closer only when one is not."""
     if len(written) == 1 or len({item.draft.message.id for item in written}) == len(written):
-        created = _created(connection, session_id, session)
+        bounds = (_key(connection, session_id, session), session.epoch, session.last_seq)
         try:
-            return _insert(connection, created, written)
+            return _insert(connection, session, written)
         except sqlite3.IntegrityError:
-            bounds = (session.key, session.epoch, session.last_seq)
             connection.execute("DELETE FROM entries WHERE session = ? AND epoch = ? AND seq > ?", bounds)
     known, fresh = _compare(connection, session_id, session, written)
     if fresh:
-        session, entries = _insert(connection, _created(connection, session_id, session), fresh)
-        known.update((entry.message.id, entry) for entry in entries)
-    return session, tuple(known[item.draft.message.id] for item in written)
+        _key(connection, session_id, session)
+        known.update((entry.message.id, entry) for entry in _insert(connection, session, fresh))
+    return tuple(known[item.draft.message.id] for item in written)
 
 
 def _compare(
-    connection: sqlite3.Connection, session_id: str, session: _Session, written: Sequence[Written]
+    connection: LogConnection, session_id: str, session: Session, written: Sequence[Written]
 ) -> tuple[dict[str, Entry], list[Written]]:
     """The entries that are there already, by id, and what is new, each once. Raises `MessageConflict`."""
     known: dict[str, Entry] = {}
@@ -226,7 +214,8 @@ def _compare(
     return known, fresh
 
 
-def _insert(connection: sqlite3.Connection, session: _Session, written: Sequence[Written]) -> tuple[_Session, tuple[Entry, ...]]:
+def _insert(connection: LogConnection, session: Session, written: Sequence[Written]) -> tuple[Entry, ...]:
+    """Store what is new, and bring `session` up to it."""
     entries: list[Entry] = []
     rows: list[tuple[Any, ...]] = []
     key, epoch, seq, turn = session.key, session.epoch, session.last_seq, session.turn
@@ -244,7 +233,8 @@ def _insert(connection: sqlite3.Connection, session: _Session, written: Sequence
         value, marked = _as_value(message.id), message.marked
         rows.append((key, epoch, seq, turn, messages, total, at, tokens, _as_value(counter), marked, value, item.stored))
     connection.executemany(_INSERT, rows)
-    return evolve(session, last_seq=seq, turn=turn, messages=messages, tokens=total), tuple(entries)
+    session.last_seq, session.turn, session.messages, session.tokens = seq, turn, messages, total
+    return tuple(entries)
 
 
 def _name(session_id: str) -> bytes:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from contextport.contracts import StoreUnavailable
 
+from .sqlite_connection import LogConnection
 from .sqlite_faults import is_busy, is_unwritable, store_error
 from .sqlite_file import open_for_reading, pause
 from .sqlite_writer import SqliteWriter
@@ -24,17 +25,15 @@ _T = TypeVar("_T")
 class SqliteReader:
     """The second connection of a store, opened when the first is in use or could not be opened."""
 
-    def __init__(
-        self, path: str, open_connection: Callable[[], sqlite3.Connection], *, writer: SqliteWriter, patience: float
-    ) -> None:
+    def __init__(self, path: str, open_connection: Callable[[], LogConnection], *, writer: SqliteWriter, patience: float) -> None:
         self._path = path
         self._open = open_connection
         self._writer = writer
         self._patience = patience
         self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._connection: LogConnection | None = None
 
-    async def run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+    async def run(self, work: Callable[[LogConnection], _T]) -> _T:
         """Do `work`, which only reads, in a few microseconds to a millisecond on the caller's thread."""
         deadline = time.monotonic() + self._patience
         attempt = 0
@@ -63,7 +62,7 @@ class SqliteReader:
             self._drop_connection()
         self._lock.release()
 
-    def _read(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+    def _read(self, work: Callable[[LogConnection], _T]) -> _T:
         if self._writer.lock.acquire(blocking=False):
             try:
                 if self._writer.is_open:

@@ -20,6 +20,7 @@ from attrs import define
 
 from contextport.contracts import ContextPortError, StoreUnavailable
 
+from .sqlite_connection import LogConnection
 from .sqlite_faults import is_busy, store_error
 from .sqlite_file import pause
 
@@ -36,7 +37,7 @@ _CHECKPOINT_BYTES = 8 << 20  # SQLite's own default is 1000 pages, 4 MB
 class _Job(Generic[_T]):
     """A piece of work for the thread. `future` belongs to the caller's event loop; the other fields pass under the guard."""
 
-    work: Callable[[sqlite3.Connection], _T]
+    work: Callable[[LogConnection], _T]
     size: int
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[None]
@@ -55,13 +56,13 @@ class SqliteWriter:
     `lock` is held while the connection is used, never while waiting for another process.
     """
 
-    def __init__(self, path: str, open_connection: Callable[[], sqlite3.Connection], *, inline: bool, patience: float) -> None:
+    def __init__(self, path: str, open_connection: Callable[[], LogConnection], *, inline: bool, patience: float) -> None:
         self.lock = threading.Lock()
         self._path = path
         self._open = open_connection
         self._inline = inline
         self._patience = patience
-        self._connection: sqlite3.Connection | None = None
+        self._connection: LogConnection | None = None
         self._guard = threading.Lock()
         self._queue: SimpleQueue[_Job[Any] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -69,7 +70,7 @@ class SqliteWriter:
         self._closing = False
         self._since_checkpoint = 0
 
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> LogConnection:
         """The connection, opened when first asked for; the caller holds `lock`."""
         self.check_open()
         if self._connection is None:
@@ -86,7 +87,7 @@ class SqliteWriter:
         if self._closing:
             raise StoreUnavailable(f"the store on {self._path} is closed; open another", path=self._path)
 
-    async def run(self, work: Callable[[sqlite3.Connection], _T], size: int) -> _T:
+    async def run(self, work: Callable[[LogConnection], _T], size: int) -> _T:
         """Do `work` in a transaction of its own or of a group; `size` is about the number of characters it writes.
 
         Returns after the commit. Cancelled, it has been stored as a whole or not at all by the time the caller learns of it.
@@ -129,7 +130,7 @@ class SqliteWriter:
         self._guard.release()
         self.lock.release()
 
-    async def _hand_over(self, work: Callable[[sqlite3.Connection], _T], size: int) -> _T:
+    async def _hand_over(self, work: Callable[[LogConnection], _T], size: int) -> _T:
         loop = asyncio.get_running_loop()
         deadline = time.monotonic() + self._patience
         job = _Job(work=work, size=size, loop=loop, future=loop.create_future(), deadline=deadline)
@@ -164,7 +165,7 @@ class SqliteWriter:
             self._thread = threading.Thread(target=self._serve, name="contextport-sqlite-writer", daemon=True)
             self._thread.start()
 
-    def _transact(self, work: Callable[[sqlite3.Connection], _T], size: int) -> _T:
+    def _transact(self, work: Callable[[LogConnection], _T], size: int) -> _T:
         connection = self.connection()
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -179,7 +180,8 @@ class SqliteWriter:
             self._wake_thread()
         return result
 
-    def _roll_back(self, connection: sqlite3.Connection) -> None:
+    def _roll_back(self, connection: LogConnection) -> None:
+        connection.forget()
         try:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -287,7 +289,7 @@ class SqliteWriter:
                 self.connection().execute("PRAGMA wal_checkpoint(RESTART)")
 
 
-def _work_through(jobs: list[_Job[Any]], connection: sqlite3.Connection) -> None:
+def _work_through(jobs: list[_Job[Any]], connection: LogConnection) -> None:
     for job in jobs:
         try:
             job.error, job.result = None, job.work(connection)
