@@ -187,7 +187,8 @@ class ContextStats:
 
     The first four are the fields of the contract (R38): messages and tokens of the window as `get_context` would return it now,
     whether that is less than was added, and how many messages were added. `history_tokens` is the size of all added messages,
-    the shares tell who takes the window, `usage_ratio` is window tokens over `limit` (R40, R41).
+    the shares tell who takes the window, `usage_ratio` is window tokens over `limit` (R40, R41). `token_ratio` is what a learning
+    counter has learnt, real tokens per counted token: token_count * token_ratio is what a provider should report (R43).
     """
 
     message_count: int
@@ -202,6 +203,7 @@ class ContextStats:
     limit: int
     window: int
     usage_ratio: float
+    token_ratio: float = 1.0
     mode: Mode = Mode.FULL
     counter: str = ""
 

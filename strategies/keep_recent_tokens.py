@@ -67,7 +67,7 @@ class KeepRecentTokens:
     """
 
     counter: TokenCounter
-    target_share: float = 0.75
+    target_share: float = 0.6
 
     def __attrs_post_init__(self) -> None:
         if not 0 < self.target_share <= 1:

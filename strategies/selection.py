@@ -14,7 +14,7 @@ from .gap_marker import gap_marker
 __all__ = ["Extras", "Selection", "extras_before", "select", "window_from"]
 
 PIN_SHARE = 0.5  # R95: above half of the budget, pins give way
-GAP_SHARE = 0.05  # a gap message is worth this much of a budget at most
+GAP_SHARE = 0.1  # a gap message is worth this much of a budget at most
 
 
 @frozen(kw_only=True)

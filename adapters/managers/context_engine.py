@@ -360,6 +360,7 @@ class ContextEngine:
             limit=window.limit,
             window=self._budget.window,
             usage_ratio=(view.tokens - system) / (window.limit - system),
+            token_ratio=self._ratio(),
             counter=self._counter.name,
         )
 
