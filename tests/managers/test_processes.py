@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+from itertools import pairwise
 from pathlib import Path
 
 from contextport.adapters.managers.context_engine import ContextEngine
@@ -54,7 +55,7 @@ def test_processes_share_a_session_and_see_the_same_window(tmp_path: Path) -> No
         for n in range(WRITERS):
             own = [e.message.id for e in entries if e.message.id[1:].startswith(f"{n}.")]
             assert own == [f"{kind}{n}.{k}" for k in range(ROUNDS) for kind in "uat"]
-        assert all(b.seq == a.seq + 1 for a, b in zip(entries, entries[1:], strict=False) if a.message.tool_calls)
+        assert all(b.seq == a.seq + 1 for a, b in pairwise(entries) if a.message.tool_calls)
         assert (await one.get_context("shared")).messages == (await two.get_context("shared")).messages
         await one.add_message("shared", user("last", 3))
         assert (await two.get_context("shared")).messages[-1].id == "last"
