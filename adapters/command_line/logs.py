@@ -20,13 +20,13 @@ from .terminal import Terminal
 
 __all__ = ["replay", "sessions", "show"]
 
-_PAGE = 100
+_PAGE = 200
 
 
 async def sessions(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) -> None:
     """One line per session: id, messages, tokens, epoch."""
-    terminal.write_line(terminal.heading(f"{'messages':>9} {'tokens':>9} {'epoch':>6}  session", terminal.out))
     async with _log(options.database) as store:
+        terminal.write_line(terminal.heading(f"{'messages':>9} {'tokens':>9} {'epoch':>6}  session", terminal.out))
         async for head in _heads(store):
             terminal.write_line(f"{head.messages:>9,} {head.tokens:>9,} {head.epoch:>6}  {_shown(head.session_id)}")
 
@@ -107,14 +107,10 @@ async def _known(store: SqliteContextStore, database: str, session_id: str) -> H
 
 
 async def _entries(store: SqliteContextStore, head: Head) -> AsyncIterator[Entry]:
-    """The epoch from its first entry on, page by page."""
-    oldest = head.last_seq + 1
-    starts: list[int] = []
-    while page := await store.read(head.session_id, before=oldest, limit=_PAGE, epoch=head.epoch):
-        oldest = page[0].seq
-        starts.append(oldest)
-    for start in reversed(starts):
-        for entry in await store.read(head.session_id, after=start - 1, before=start + _PAGE, limit=_PAGE, epoch=head.epoch):
+    """The epoch from its first entry on, page by page: seq has no holes."""
+    for first in range(1, head.last_seq + 1, _PAGE):
+        page = await store.read(head.session_id, after=first - 1, before=first + _PAGE, limit=_PAGE, epoch=head.epoch)
+        for entry in page:
             yield entry
 
 
