@@ -1,0 +1,1 @@
+"""Compaction that others wrote, behind our port, under our conformance suite."""
