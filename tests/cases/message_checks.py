@@ -211,9 +211,14 @@ def text_absent(evidence: Evidence, at: Moment, texts: list[str]) -> Problem:
 
 
 @of_moment
-def text_occurs_at_most(evidence: Evidence, at: Moment, text: str, n: int) -> Problem:
-    found = _everything(at).count(text)
-    return None if found <= n else f"{text!r} occurs {found} times"
+def text_occurs_at_most(
+    evidence: Evidence, at: Moment, n: int, text: str | None = None, texts: list[str] | None = None
+) -> Problem:
+    wanted = [text] if text is not None else texts
+    if not wanted:
+        raise ValueError("there is no text to look for")
+    too_often = {one: times for one in wanted if (times := _everything(at).count(one)) > n}
+    return f"occurrences: {too_often}" if too_often else None
 
 
 @of_moment

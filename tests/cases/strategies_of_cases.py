@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contextport.adapters.limits.environment_limits import EnvironmentLimits
 from contextport.adapters.limits.static_limits import StaticLimits
 from contextport.contracts import (
     Budget,
     Compression,
     CompressionStrategy,
     Limits,
+    LimitsSource,
     Message,
     Outcome,
     TokenCounter,
@@ -56,8 +58,8 @@ def strategies(case: Case, counter: TokenCounter) -> dict[str, CompressionStrate
         return {
             "KeepRecentTokens": KeepRecentTokens(counter),
             "KeepRecentTurns": KeepRecentTurns(counter),
-            "ShortenLongMessages": ShortenLongMessages(counter, max_message_tokens=_share(case.given)),
-            "Pipeline": Pipeline(ShortenLongMessages(counter, max_message_tokens=_share(case.given)), KeepRecentTokens(counter)),
+            # It leaves nothing out by itself: it is made to stand in a pipeline.
+            "ShortenLongMessages": Pipeline(ShortenLongMessages(counter, _share(case.given)), KeepRecentTokens(counter)),
         }
     if named == {"custom": "returns_empty_list"}:
         return {"returns_empty_list": ReturnsEmptyList(counter)}
@@ -76,5 +78,6 @@ def budget_of(given: Dict) -> Budget:
     if "model" in given:
         rows = {name: Limits(**row, source="model_table") for name, row in given.get("model_table", {}).items()}
         window, max_output = given.get("window"), given.get("output_reserve")
-        return resolve_budget(model=given["model"], window=window, max_output=max_output, sources=[StaticLimits(rows)])
+        sources: list[LimitsSource] = [StaticLimits(rows), EnvironmentLimits(given.get("env", {}))]
+        return resolve_budget(model=given["model"], window=window, max_output=max_output, sources=sources)
     return Budget(window=given["window"], output_reserve=given.get("output_reserve", 0))
