@@ -24,13 +24,14 @@ from .sqlite_connection import LogConnection
 from .sqlite_faults import is_busy, store_error
 from .sqlite_file import pause
 
-__all__ = ["SqliteWriter"]
+__all__ = ["CHECKPOINT_BYTES", "SqliteWriter"]
 
 _T = TypeVar("_T")
 _INLINE_CHARACTERS = 65_536  # about a millisecond of writing
 _GROUP = 256  # pieces of work in one transaction
 _BYTES_PER_COMMIT = 12_288  # the entry's page, and those of its two indexes
-_CHECKPOINT_BYTES = 8 << 20  # SQLite's own default is 1000 pages, 4 MB
+_JOIN_SECONDS = 0.00005  # callers just served come back within it and join those that wait, instead of taking turns with them
+CHECKPOINT_BYTES = 8 << 20  # SQLite's own default is 1000 pages, 4 MB
 
 
 @define(eq=False)
@@ -176,7 +177,7 @@ class SqliteWriter:
             raise
         before = self._since_checkpoint
         self._since_checkpoint += size + _BYTES_PER_COMMIT
-        if before < _CHECKPOINT_BYTES <= self._since_checkpoint:
+        if before < CHECKPOINT_BYTES <= self._since_checkpoint:
             self._wake_thread()
         return result
 
@@ -207,7 +208,9 @@ class SqliteWriter:
             self._collect(pending)
             if pending:
                 pending = self._store(pending)
-            if self._since_checkpoint >= _CHECKPOINT_BYTES:
+                if self._waiting and not pending:
+                    time.sleep(_JOIN_SECONDS)
+            if self._since_checkpoint >= CHECKPOINT_BYTES:
                 self._checkpoint()
             if self._closing and not pending and self._queue.empty():
                 return
