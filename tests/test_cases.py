@@ -1,5 +1,6 @@
 """Cases as data: our own, those of a file named in CONTEXTPORT_CASES, and whether the checks tell right from wrong."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -11,10 +12,13 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from contextport.contracts import from_chat
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.stores.memory_store import MemoryContextStore
+from contextport.contracts import Budget, from_chat
 from tests.cases.case import LATER_OPERATIONS, LATER_STRATEGIES, Case
 from tests.cases.case_input import case_messages, expand
 from tests.cases.check_registry import judge, known_checks
+from tests.cases.child_process import registered_entries
 from tests.cases.evidence import Dict, Evidence, Moment, Row
 from tests.cases.runner import OPERATIONS, load_cases, run_case
 from tests.cases.shortened_text import marker_of
@@ -254,6 +258,19 @@ def test_every_check_and_operation_of_a_file_is_known(path: Path) -> None:
 
 def check_names(expect: list[Dict]) -> list[str]:
     return [name for one in expect for name in (one["check"], *check_names(one.get("of", [])))]
+
+
+def test_entries_held_for_sessions_are_seen() -> None:
+    manager = ContextEngine(store=MemoryContextStore(), counter=WordsCounter(), budget=Budget.of(100))
+
+    async def use(sessions: int) -> None:
+        for n in range(sessions):
+            await manager.add_message(f"s{n}", {"role": "user", "content": "Hi"})
+            await manager.get_context(f"s{n}")
+
+    before = registered_entries(manager)
+    asyncio.run(use(40))
+    assert registered_entries(manager) >= before + 2 * 40  # the store's log and the manager's windows
 
 
 def test_notation_is_written_out() -> None:

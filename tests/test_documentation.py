@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from contextport.adapters.command_line.main import main
-from contextport.contracts import errors, events
+from contextport.contracts import errors, events, from_chat
+from contextport.strategies import arrange
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -72,6 +73,15 @@ def test_readme_tells_the_size_of_the_example() -> None:
     messages = json.loads((ROOT / "docs" / "examples" / "long_conversation.json").read_text("utf-8"))
     assert f"{len(messages)} messages" in (ROOT / "README.md").read_text("utf-8")
     assert f"{len(messages)} messages" in (ROOT / "docs" / "index.md").read_text("utf-8")
+
+
+def test_example_conversation_is_well_formed() -> None:
+    given = json.loads((ROOT / "docs" / "examples" / "long_conversation.json").read_text("utf-8"))
+    messages = [from_chat(message) for message in given]
+    assert arrange(messages) == messages
+    assert max(len(message.tool_calls) for message in messages) > 1
+    ids = [call.call_id for message in messages for call in message.tool_calls]
+    assert len(set(ids)) == len(ids)
 
 
 def test_every_error_and_event_is_explained() -> None:

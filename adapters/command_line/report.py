@@ -72,7 +72,7 @@ class Account:
             ("tokens", f"{self.tokens_before:,} before, {self.context.tokens:,} now, {self.context.limit:,} allowed"),
             ("counted by", f"{self.counter.name}, {_trust(self.counter)}"),
             ("strategy", self.strategy),
-            ("kept", f"{len(self.kept())} of {len(self.given)} messages{_listed(self.kept())}"),
+            ("kept", f"{len(self.kept()):,} of {len(self.given):,} messages{_listed(self.kept())}"),
         ]
         places = self._places()
         for one in self.context.shortened:
@@ -82,7 +82,7 @@ class Account:
         left_out = self.left_out()
         if left_out:
             tokens = sum(message_tokens(self.given[n - self.first], self.counter) for n in left_out)
-            said.append(("left out", f"{len(left_out)} messages, {tokens:,} tokens{_listed(left_out)}"))
+            said.append(("left out", f"{len(left_out):,} messages, {tokens:,} tokens{_listed(left_out)}"))
         said.extend(("added", f"{message.kind} as {message.role}: {first_line(message.text)}") for message in self.made())
         said.append(("why", self.context.reason or "everything fits"))
         return said

@@ -103,10 +103,10 @@ async def many_sessions(folder: str, kind: str, sessions: int, messages_each: in
 
     await use_all("warm-up ", _WARM_UP)
     gc.collect()
-    entries, rss = _registered(manager), _rss_mb()
+    entries, rss = registered_entries(manager), _rss_mb()
     await use_all("", sessions)
     gc.collect()
-    print(json.dumps({"registry_entries": _registered(manager) - entries, "rss_growth_mb": _rss_mb() - rss}))
+    print(json.dumps({"registry_entries": registered_entries(manager) - entries, "rss_growth_mb": _rss_mb() - rss}))
     await store.close()
 
 
@@ -115,7 +115,7 @@ def _rss_mb() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def _registered(root: object) -> int:
+def registered_entries(root: object) -> int:
     """Entries of all containers that the manager holds, itself or through objects of this library, and of its modules."""
     modules = [vars(module) for name, module in list(sys.modules.items()) if name.startswith("contextport.")]
     todo, seen, entries = deque([root, *(item for scope in modules for item in scope.values())]), set[int](), 0
