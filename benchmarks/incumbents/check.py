@@ -1,6 +1,6 @@
 """Run the conformance suite on the strategies of one wrapper module, in that system's environment.
 
-    python -m incumbents.check MODULE RESULT.json        (from the benchmarks folder)
+python -m benchmarks.incumbents.check MODULE RESULT.json
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def main() -> None:
     module, result = sys.argv[1:]
     logging.disable(logging.WARNING)  # thousands of compactions that cannot fit each say so
     warnings.simplefilter("ignore")
-    strategies = importlib.import_module(f"incumbents.{module}").STRATEGIES
+    strategies = importlib.import_module(f".{module}", __package__).STRATEGIES
     found = {name: [attrs.asdict(one) for one in check_compression_strategy(make)] for name, make in strategies.items()}
     Path(result).write_text(json.dumps(found, indent=1), encoding="utf-8")
 

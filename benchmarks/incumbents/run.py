@@ -1,6 +1,6 @@
 """Put other people's compaction through our conformance suite, and write docs/scoreboard.md.
 
-    python benchmarks/incumbents/run.py [--environments DIR] [--only SYSTEM ...] [--keep-results]
+    python -m benchmarks.incumbents.run [--environments DIR] [--only SYSTEM ...] [--keep-results]
 
 Each system gets a virtual environment of its own with its published version, the wheel of this checkout and pytest. The suite
 runs there, and so does every reproduction: a script that shows a failure with the bare system, without our wrapper.
@@ -18,10 +18,8 @@ import venv
 from pathlib import Path
 from typing import Any
 
-sys.path[0] = str(Path(__file__).resolve().parent.parent)  # this folder holds no top-level modules
-
-from incumbents.scoreboard import Ran, scoreboard
-from incumbents.systems import SYSTEMS, System
+from .scoreboard import Ran, scoreboard
+from .systems import SYSTEMS, System
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -44,7 +42,7 @@ def main() -> None:
             print(f"{system.name}: installing", file=sys.stderr, flush=True)
             install(folder, system, wheel)
             print(f"{system.name}: running the suite", file=sys.stderr, flush=True)
-            call(folder, "-m", "incumbents.check", system.module, str(result))
+            call(folder, "-m", "benchmarks.incumbents.check", system.module, str(result))
         if result.exists():
             ran.append(read(folder, system, result))
     page = ROOT / "docs" / "scoreboard.md"
@@ -87,7 +85,7 @@ def call(folder: Path, *arguments: str) -> str:
 
 
 def run(*command: str) -> str:
-    done = subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout
