@@ -53,8 +53,7 @@ from .compression_guard import CompressionGuard
 from .message_intake import check_session, take
 from .prompt_state import prompt_of, state_with_prompt
 from .region_reader import read_region
-from .result_check import answered, stood_in
-from .session_window import Region, SessionWindow, View, note_sizes, said_in, size_of, slots_of
+from .session_window import Region, SessionWindow, View, note_sizes, said_in, size_of, slots_of, stood_in
 
 __all__ = ["ContextEngine"]
 
@@ -238,7 +237,14 @@ class ContextEngine:
         region = await read_region(self._store, self._counter, head, self._reach(limit))
         view = await self._view(head.session_id, region.conversation(prompt), region, limit)
         window = SessionWindow(
-            epoch=head.epoch, state_version=head.state_version, ratio=ratio, limit=limit, prompt=prompt, region=region, view=view
+            epoch=head.epoch,
+            state_version=head.state_version,
+            ratio=ratio,
+            limit=limit,
+            prompt=prompt,
+            region=region,
+            view=view,
+            settled=view,
         )
         return window if max_tokens is not None else self._hold(head.session_id, None, window)
 
@@ -259,13 +265,13 @@ class ContextEngine:
 
     async def _grown(self, window: SessionWindow, head: Head, new: list[Entry]) -> SessionWindow:
         """The window with `new` at its end, cut anew if it no longer fits."""
-        region = window.region.grown(new, head)
-        view, said = window.view, [entry for entry in new if entry.message.in_conversation]
-        tokens = size_of((entry.message for entry in said), self._counter)
-        if view.extendable and view.tokens + tokens <= window.limit and _plain(said):
-            return attrs.evolve(window, region=region, view=view.extended(said, tokens) if said else view)
+        said = [entry for entry in new if entry.message.in_conversation]
+        region = window.region.grown(said, head)
+        grown = window.extended(region, said, self._counter)
+        if grown is not None:
+            return grown
         view = await self._view(head.session_id, region.conversation(window.prompt), region, window.limit)
-        return attrs.evolve(window, region=region.trimmed(self._reach(window.limit), self._counter), view=view)
+        return window.at(region.trimmed(self._reach(window.limit), self._counter), view)
 
     def _reach(self, limit: int) -> int:
         """How much of the log's end to look at, in tokens: more than can fit, and twice that for a strategy that may want it."""
@@ -298,7 +304,7 @@ class ContextEngine:
             extendable = extendable and result.extendable
         return View(
             messages=tuple(messages),
-            slots=slots_of(messages, region),
+            slots=slots_of(messages, (*region.kept, *region.tail)),
             tokens=tokens,
             said=said_in(messages),
             extendable=extendable,
@@ -419,9 +425,3 @@ def _figures(context: Context) -> dict[str, Json]:
         "shortened": len(context.shortened),
         "version": context.receipt.version,
     }
-
-
-def _plain(entries: Sequence[Entry]) -> bool:
-    """Whether the entries can follow a well-formed list as they are."""
-    messages = [entry.message for entry in entries]
-    return answered(messages) and all(m.parts or m.role != "assistant" for m in messages)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextport.contracts import Compression, Kind, Message, TokenCounter
+from contextport.contracts import Compression, Message, TokenCounter
 from contextport.strategies import is_system, newest_question
 
 from .session_window import size_of
 
-__all__ = ["answered", "broken_rule", "stood_in"]
+__all__ = ["answered", "broken_rule"]
 
 
 def broken_rule(given: Sequence[Message], result: Compression, max_tokens: int, counter: TokenCounter) -> str:
@@ -57,8 +57,3 @@ def answered(messages: Sequence[Message]) -> bool:
         elif message.role == "assistant":
             waiting = [call.call_id for call in message.tool_calls]
     return not waiting
-
-
-def stood_in(messages: Sequence[Message]) -> bool:
-    """Whether a stand-in answers for a result that may still come."""
-    return any(message.kind is Kind.STAND_IN for message in messages)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import attrs
 from attrs import frozen
 
 from contextport.contracts import (
     Entry,
     Head,
+    Kind,
     Made,
     Message,
     Shortening,
@@ -24,7 +24,7 @@ from contextport.contracts import (
 )
 from contextport.strategies import arrange, gap_marker
 
-__all__ = ["Region", "SessionWindow", "View", "note_sizes", "said_in", "size_of", "slots_of"]
+__all__ = ["Region", "SessionWindow", "View", "note_sizes", "said_in", "size_of", "slots_of", "stood_in"]
 
 
 @frozen(kw_only=True)
@@ -64,13 +64,30 @@ class Region:
         dropped, tail = self.tail[:start], self.tail[start:]
         if not dropped or any(entry.message.marked for entry in dropped):
             return self
-        question = tuple(entry for entry in dropped if entry.seq == tail[0].turn)
-        return attrs.evolve(self, kept=(*self.kept, *question), tail=tail)
+        kept = (*self.kept, *(entry for entry in dropped if entry.seq == tail[0].turn))
+        return Region(
+            kept=_without_lone_questions(kept, tail[0].turn),
+            tail=tail,
+            messages=self.messages,
+            tokens=self.tokens,
+            last_seq=self.last_seq,
+        )
 
-    def grown(self, entries: Sequence[Entry], head: Head) -> Region:
-        """The region with later entries of the log."""
-        said = tuple(entry for entry in entries if entry.message.in_conversation)
-        return attrs.evolve(self, tail=(*self.tail, *said), messages=head.messages, tokens=head.tokens, last_seq=head.last_seq)
+    def grown(self, said: Sequence[Entry], head: Head) -> Region:
+        """The region with later conversation entries of the log, up to `head`."""
+        return Region(
+            kept=self.kept,
+            tail=(*self.tail, *said),
+            messages=head.messages,
+            tokens=head.tokens,
+            last_seq=head.last_seq,
+        )
+
+
+def _without_lone_questions(kept: tuple[Entry, ...], turn: int) -> tuple[Entry, ...]:
+    """The kept entries without unmarked questions that open neither `turn` nor the turn of another kept entry."""
+    asked = {turn, *(entry.turn for entry in kept if entry.seq != entry.turn)}
+    return tuple(entry for entry in kept if entry.seq != entry.turn or entry.message.marked or entry.seq in asked)
 
 
 @frozen(kw_only=True)
@@ -85,13 +102,13 @@ class View:
     shortened: tuple[Shortening, ...] = ()
     reason: str = ""
 
-    def extended(self, entries: Sequence[Entry], tokens: int) -> View:
-        """The view with the messages of later entries, of `tokens` tokens."""
+    def extended(self, messages: Sequence[Message], entries: Sequence[Entry], tokens: int) -> View:
+        """The view with later `messages`, made of `entries` of the log and of `tokens` tokens, at its end."""
         return View(
-            messages=self.messages + tuple(entry.message for entry in entries),
-            slots=_join((*self.slots[:-1],), [*self.slots[-1:], *(Span(entry.seq, entry.seq) for entry in entries)]),
+            messages=(*self.messages, *messages),
+            slots=_join(self.slots, slots_of(messages, entries)),
             tokens=self.tokens + tokens,
-            said=self.said + len(entries),
+            said=self.said + said_in(messages),
             extendable=True,
             shortened=self.shortened,
             reason=self.reason,
@@ -100,7 +117,10 @@ class View:
 
 @frozen(kw_only=True)
 class SessionWindow:
-    """The view of a session at one version of its log, for one system prompt, limit, and ratio of real to counted tokens."""
+    """The view of a session at one version of its log, for one system prompt, limit, and ratio of real to counted tokens.
+
+    `settled` is the view before the entries `open`, which hold calls that wait for results; without such calls it is the view.
+    """
 
     epoch: int
     state_version: int
@@ -109,10 +129,38 @@ class SessionWindow:
     prompt: Message | None
     region: Region
     view: View
+    settled: View
+    open: tuple[Entry, ...] = ()
 
     def serves(self, head: Head, ratio: float) -> bool:
         """Whether it can still be grown to the log at `head`."""
         return self.epoch == head.epoch and self.state_version == head.state_version and self.ratio == ratio
+
+    def at(self, region: Region, view: View, settled: View | None = None, open: tuple[Entry, ...] = ()) -> SessionWindow:
+        """The window at a later version of the log."""
+        return SessionWindow(
+            epoch=self.epoch,
+            state_version=self.state_version,
+            ratio=self.ratio,
+            limit=self.limit,
+            prompt=self.prompt,
+            region=region,
+            view=view,
+            settled=view if settled is None else settled,
+            open=open,
+        )
+
+    def extended(self, region: Region, said: Sequence[Entry], counter: TokenCounter) -> SessionWindow | None:
+        """The window with later conversation entries added to its view; None if that would not be the view of `region`."""
+        if not self.settled.extendable:
+            return None
+        entries = (*self.open, *said)
+        messages = arrange([entry.message for entry in entries])
+        tokens = size_of(messages, counter)
+        if self.settled.tokens + tokens > self.limit:
+            return None
+        view = self.settled.extended(messages, entries, tokens)
+        return self.at(region, view, self.settled, entries) if stood_in(messages) else self.at(region, view)
 
 
 def note_sizes(entries: Iterable[Entry], counter: TokenCounter) -> None:
@@ -123,26 +171,36 @@ def note_sizes(entries: Iterable[Entry], counter: TokenCounter) -> None:
             remember_tokens(entry.message, name, entry.tokens)
 
 
-def slots_of(messages: Sequence[Message], region: Region) -> tuple[Span | Made, ...]:
+def slots_of(messages: Sequence[Message], entries: Iterable[Entry]) -> tuple[Span | Made, ...]:
     """Where each message of a view comes from: log entries as they are, or made for the window."""
-    origin = {id(entry.message): entry.seq for entry in (*region.kept, *region.tail)}
+    origin = {id(entry.message): entry.seq for entry in entries}
     slots: list[Span | Made] = []
+    first = last = 0  # the span that is still growing, if first is not 0
     for message in messages:
-        seq = origin.get(id(message))
-        slots.append(Made(dump_message(message)) if seq is None else Span(seq, seq))
-    return _join((), slots)
+        seq = origin.get(id(message), 0)
+        if first and seq == last + 1:
+            last = seq
+            continue
+        if first:
+            slots.append(Span(first, last))
+        if not seq:
+            slots.append(Made(dump_message(message)))
+        first = last = seq
+    if first:
+        slots.append(Span(first, last))
+    return tuple(slots)
 
 
-def _join(done: tuple[Span | Made, ...], slots: Iterable[Span | Made]) -> tuple[Span | Made, ...]:
-    """Adjacent spans as one."""
-    joined: list[Span | Made] = list(done)
-    for slot in slots:
-        last = joined[-1] if joined else None
-        if isinstance(slot, Span) and isinstance(last, Span) and slot.first == last.last + 1:
-            joined[-1] = Span(last.first, slot.last)
-        else:
-            joined.append(slot)
-    return tuple(joined)
+def _join(slots: tuple[Span | Made, ...], later: tuple[Span | Made, ...]) -> tuple[Span | Made, ...]:
+    """The slots of two lists of messages as those of one."""
+    if slots and later and isinstance(slots[-1], Span) and isinstance(later[0], Span) and later[0].first == slots[-1].last + 1:
+        return (*slots[:-1], Span(slots[-1].first, later[0].last), *later[1:])
+    return slots + later
+
+
+def stood_in(messages: Iterable[Message]) -> bool:
+    """Whether a stand-in answers for a result that may still come."""
+    return any(message.kind is Kind.STAND_IN for message in messages)
 
 
 def said_in(messages: Iterable[Message]) -> int:
