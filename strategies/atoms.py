@@ -40,10 +40,11 @@ class _OpenCalls:
     results: list[Message] = field(factory=list[Message])
 
 
-def arrange(messages: Sequence[Message]) -> list[Message]:
+def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Message]:
     """The messages with every call answered right after it (D16).
 
-    Results stand behind their call in the order in which they came; a call without one gets a stand-in; a result without a call,
+    Results stand behind their call in the order in which they came; a call without one gets a stand-in, unless
+    `stand_ins` is false; a result without a call,
     a second result for a call, and an assistant message without any content are left out. All else keeps its order.
     """
     out: list[Message | _OpenCalls] = []
@@ -67,7 +68,8 @@ def arrange(messages: Sequence[Message]) -> list[Message]:
             arranged.append(item)
         else:
             arranged.extend(item.results)
-            arranged.extend(_stand_in(item.caller, call_id) for call_id in item.waiting)
+            if stand_ins:
+                arranged.extend(_stand_in(item.caller, call_id) for call_id in item.waiting)
     return arranged
 
 

@@ -23,7 +23,7 @@ from .atoms import Steps, split
 from .selection import Selection, select, window_from
 from .squeeze import squeeze
 
-__all__ = ["KeepRecentTokens", "compression", "total_tokens", "unchanged"]
+__all__ = ["KeepRecentTokens", "compression", "left_out", "total_tokens", "unchanged"]
 
 
 def total_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
@@ -36,17 +36,22 @@ def unchanged(messages: Sequence[Message], tokens: int) -> Compression:
     return Compression(messages=tuple(messages), outcome=Outcome.UNCHANGED, tokens=tokens, reason="it fits", extendable=True)
 
 
+def left_out(given: Sequence[Message], kept: Sequence[Message]) -> tuple[str, ...]:
+    """The ids of the messages that were said and are not kept, in order."""
+    ids = {message.id for message in kept}
+    return tuple(message.id for message in given if message.id not in ids and message.in_conversation)
+
+
 def compression(
     given: Sequence[Message], selection: Selection, counter: TokenCounter, max_tokens: int, reason: str
 ) -> Compression:
     """The result for a selection of `given`."""
     tokens = total_tokens(selection.messages, counter)
-    kept = {message.id for message in selection.messages}
     return Compression(
         messages=selection.messages,
         outcome=Outcome.SMALLER if tokens <= max_tokens else Outcome.CANNOT_FIT,
         tokens=tokens,
-        omitted=tuple(message.id for message in given if message.id not in kept and message.in_conversation),
+        omitted=left_out(given, selection.messages),
         shortened=selection.shortened,
         reason=reason,
     )

@@ -15,7 +15,7 @@ from contextport.contracts import (
     verify,
 )
 
-from .keep_recent_tokens import unchanged
+from .keep_recent_tokens import left_out, unchanged
 
 __all__ = ["Pipeline"]
 
@@ -59,7 +59,7 @@ class Pipeline:
             messages=tuple(current),
             outcome=Outcome.SMALLER if tokens <= max_tokens else Outcome.CANNOT_FIT,
             tokens=tokens,
-            omitted=tuple(m.id for m in messages if m.id not in kept and m.in_conversation),
+            omitted=left_out(messages, current),
             shortened=tuple(one for one in shortened.values() if one.message_id in kept),
             reason="; ".join(reasons),
         )

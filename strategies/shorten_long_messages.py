@@ -17,8 +17,9 @@ from contextport.contracts import (
     message_tokens,
 )
 
+from .atoms import arrange
 from .head_and_tail import shorten_message
-from .keep_recent_tokens import total_tokens, unchanged
+from .keep_recent_tokens import left_out, total_tokens, unchanged
 from .squeeze import give_up_order, shortenings
 
 __all__ = ["ShortenLongMessages"]
@@ -29,8 +30,8 @@ __all__ = ["ShortenLongMessages"]
 class ShortenLongMessages:
     """When a conversation is over its budget, shorten messages of over `max_message_tokens` to that size, head and tail kept.
 
-    It shortens no more messages than needed, the least important and largest first, and leaves none out: made to stand in a
-    `Pipeline` before a strategy that does. `head_share` of what is kept is taken from the start of a text.
+    It shortens no more messages than needed, the least important and largest first. It leaves nothing out but results without a
+    call: made to stand in a `Pipeline` before a strategy that does. `head_share` of what is kept is from the start of a text.
     """
 
     counter: TokenCounter
@@ -54,8 +55,10 @@ class ShortenLongMessages:
         tokens = before = self.estimate_tokens(messages)
         if tokens <= max_tokens:
             return unchanged(messages, tokens)
-        current = list(messages)
-        for n in give_up_order(tuple(messages), self.counter):
+        paired = arrange(messages, stand_ins=False)
+        current = list(paired)
+        tokens = self.estimate_tokens(current)
+        for n in give_up_order(tuple(paired), self.counter):
             size = message_tokens(current[n], self.counter)
             if tokens <= max_tokens:
                 break
@@ -66,6 +69,7 @@ class ShortenLongMessages:
             messages=tuple(current),
             outcome=Outcome.SMALLER if tokens <= max_tokens else Outcome.CANNOT_FIT,
             tokens=tokens,
-            shortened=shortenings(messages, current),
+            omitted=left_out(messages, current),
+            shortened=shortenings(paired, current),
             reason=f"messages of over {self.max_message_tokens} tokens were shortened: {before} to {tokens} tokens",
         )

@@ -16,9 +16,9 @@ COUNTERS: Final = "heuristic, heuristic:FAMILY, heuristic-upper, heuristic-upper
 
 _Make = Callable[[TokenCounter], CompressionStrategy]
 STRATEGIES: Final[dict[str, _Make]] = {
-    "recent": KeepRecentTokens,
+    "recent": lambda counter: KeepRecentTokens(counter, target_share=1.0),  # one window: no prefix to keep for a next one
     "turns": KeepRecentTurns,
-    "shorten": lambda counter: Pipeline(ShortenLongMessages(counter), KeepRecentTokens(counter)),
+    "shorten": lambda counter: Pipeline(ShortenLongMessages(counter), KeepRecentTokens(counter, target_share=1.0)),
 }
 
 
