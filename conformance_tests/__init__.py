@@ -1,1 +1,78 @@
-"""Suites that prove that an adapter keeps the rules of its port."""
+"""Suites that prove an adapter, ours or a stranger's: numbered rules of each port, run on the adapter.
+
+    from contextport.conformance_tests import ContextStoreConformance
+
+    class TestMine(ContextStoreConformance):
+        def make_store(self):
+            return MyStore()
+
+Without pytest: `check_context_store(MyStore)` and its siblings return one result per rule.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .checks import (
+        check_compression_strategy,
+        check_context_manager,
+        check_context_store,
+        check_event_sink,
+        check_limits_source,
+        check_token_counter,
+    )
+    from .exact_counters import CharactersCounter, WordsCounter
+    from .rules import RuleResult, Status
+    from .suites import (
+        CompressionStrategyConformance,
+        ContextManagerConformance,
+        ContextStoreConformance,
+        EventSinkConformance,
+        LimitsSourceConformance,
+        TokenCounterConformance,
+    )
+
+__all__ = [
+    "CharactersCounter",
+    "CompressionStrategyConformance",
+    "ContextManagerConformance",
+    "ContextStoreConformance",
+    "EventSinkConformance",
+    "LimitsSourceConformance",
+    "RuleResult",
+    "Status",
+    "TokenCounterConformance",
+    "WordsCounter",
+    "check_compression_strategy",
+    "check_context_manager",
+    "check_context_store",
+    "check_event_sink",
+    "check_limits_source",
+    "check_token_counter",
+]
+
+_WITH_ASSERTIONS = ("store_rules", "counter_rules", "strategy_rules", "window_checks", "manager_rules", "window_rules")
+
+# pytest takes an installed namespace package for its folders and would leave the assertions of the rules as they are.
+_pytest: Any = sys.modules.get("pytest")
+if _pytest is not None:
+    _pytest.register_assert_rewrite(*(f"{__name__}.{module}" for module in (*_WITH_ASSERTIONS, "sink_and_limits_rules", "suites")))
+
+
+def __getattr__(name: str) -> Any:
+    """Load on first use: the pytest plug-in lives here and is imported in every environment that has both."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = (
+        "checks"
+        if name.startswith("check_")
+        else "rules"
+        if name in ("RuleResult", "Status")
+        else "exact_counters"
+        if name.endswith("sCounter")
+        else "suites"
+    )
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)

@@ -1,0 +1,129 @@
+"""The suites as functions, without pytest: for a host that checks a plug-in at start-up, or for a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from contextport.contracts import (
+    Budget,
+    CompressionStrategy,
+    ContextManager,
+    ContextStore,
+    EventSink,
+    LimitsSource,
+    TokenCounter,
+)
+
+from .rules import RuleResult, run_rule
+from .suites import (
+    CompressionStrategyConformance,
+    Conformance,
+    ContextManagerConformance,
+    ContextStoreConformance,
+    EventSinkConformance,
+    LimitsSourceConformance,
+    TokenCounterConformance,
+)
+
+__all__ = [
+    "check_compression_strategy",
+    "check_context_manager",
+    "check_context_store",
+    "check_event_sink",
+    "check_limits_source",
+    "check_suite",
+    "check_token_counter",
+]
+
+
+def check_suite(suite: Conformance) -> list[RuleResult]:
+    """Run all rules of a suite. Never raises for a broken adapter: each rule has its own result."""
+    return [run_rule(suite, checked) for checked in suite.rules]
+
+
+def check_context_store(
+    make: Callable[[], ContextStore | Awaitable[ContextStore]],
+    *,
+    reopen: Callable[[ContextStore], ContextStore | Awaitable[ContextStore]] | None = None,
+) -> list[RuleResult]:
+    """Check stores that `make` builds, each over an empty backend. `reopen` opens another on the backend of one."""
+
+    class Checked(ContextStoreConformance):
+        def make_store(self) -> ContextStore | Awaitable[ContextStore]:
+            return make()
+
+        def reopen_store(self, store: ContextStore) -> ContextStore | Awaitable[ContextStore] | None:
+            return None if reopen is None else reopen(store)
+
+    return check_suite(Checked())
+
+
+def check_token_counter(
+    make: Callable[[], TokenCounter | Awaitable[TokenCounter]], *, others: Sequence[TokenCounter] = ()
+) -> list[RuleResult]:
+    """Check counters that `make` builds. `others` are counters in other configurations, compared by name."""
+
+    class Checked(TokenCounterConformance):
+        def make_counter(self) -> TokenCounter | Awaitable[TokenCounter]:
+            return make()
+
+        def other_counters(self) -> Sequence[TokenCounter]:
+            return others
+
+    return check_suite(Checked())
+
+
+def check_compression_strategy(
+    make: Callable[[TokenCounter], CompressionStrategy | Awaitable[CompressionStrategy]],
+) -> list[RuleResult]:
+    """Check strategies that `make` builds on the counter it is given."""
+
+    class Checked(CompressionStrategyConformance):
+        def make_strategy(self, counter: TokenCounter) -> CompressionStrategy | Awaitable[CompressionStrategy]:
+            return make(counter)
+
+    return check_suite(Checked())
+
+
+def check_context_manager(
+    make: Callable[[TokenCounter, Budget], ContextManager | Awaitable[ContextManager]],
+    *,
+    second: Callable[[ContextManager, TokenCounter, Budget], ContextManager | Awaitable[ContextManager]] | None = None,
+) -> list[RuleResult]:
+    """Check managers that `make` builds, each over an empty store. `second` builds another over the store of one."""
+
+    class Checked(ContextManagerConformance):
+        def make_manager(self, counter: TokenCounter, budget: Budget) -> ContextManager | Awaitable[ContextManager]:
+            return make(counter, budget)
+
+        def second_manager(
+            self, manager: ContextManager, counter: TokenCounter, budget: Budget
+        ) -> ContextManager | Awaitable[ContextManager] | None:
+            return None if second is None else second(manager, counter, budget)
+
+    return check_suite(Checked())
+
+
+def check_event_sink(make: Callable[[], EventSink | Awaitable[EventSink]]) -> list[RuleResult]:
+    """Check sinks that `make` builds."""
+
+    class Checked(EventSinkConformance):
+        def make_sink(self) -> EventSink | Awaitable[EventSink]:
+            return make()
+
+    return check_suite(Checked())
+
+
+def check_limits_source(
+    make: Callable[[], LimitsSource | Awaitable[LimitsSource]], *, known: Sequence[tuple[str, str]] = ()
+) -> list[RuleResult]:
+    """Check sources that `make` builds. `known` are (model, host) pairs that they must know."""
+
+    class Checked(LimitsSourceConformance):
+        def make_source(self) -> LimitsSource | Awaitable[LimitsSource]:
+            return make()
+
+        def known_models(self) -> Sequence[tuple[str, str]]:
+            return known
+
+    return check_suite(Checked())

@@ -1,0 +1,330 @@
+"""The suites: one class per port, one method to write.
+
+    class TestRedisContextStore(ContextStoreConformance):
+        def make_store(self):
+            return RedisContextStore(prefix=self.fresh_name())
+
+Each rule of the port, and of the optional ports that belong to it, is a test method, sealed against redefinition. A suite works
+without pytest as well: see `checks`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence, Set
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar
+
+from contextport.contracts import (
+    AddsGroups,
+    Budget,
+    CompressionStrategy,
+    ContextManager,
+    ContextStore,
+    Durable,
+    EventSink,
+    LearnsFromUsage,
+    LimitsSource,
+    ListsSessions,
+    Replays,
+    SharedAcrossProcesses,
+    StablePrefix,
+    StoreUnavailable,
+    TokenCounter,
+    provides,
+    verify,
+)
+
+from . import (
+    counter_rules,
+    manager_rules,
+    sink_and_limits_rules,
+    store_concurrency_rules,
+    store_rules,
+    strategy_rules,
+)
+from .exact_counters import WordsCounter
+from .rules import AbsentPort, NotChecked, Rule, call_rule, failure_text, rules_of, run_async, settled
+
+__all__ = [
+    "SUITES",
+    "CompressionStrategyConformance",
+    "Conformance",
+    "ContextManagerConformance",
+    "ContextStoreConformance",
+    "EventSinkConformance",
+    "LimitsSourceConformance",
+    "TokenCounterConformance",
+]
+
+RULE_MODULES = (store_rules, store_concurrency_rules, counter_rules, strategy_rules, manager_rules, sink_and_limits_rules)
+_LEAST_REASON = 15  # characters of a reason that says something
+
+
+class Conformance:
+    """What all suites have: rules, claims, known deviations.
+
+    `claims`, if stated, are the optional ports that the adapter must provide, no more and no fewer.
+    `known_deviations` maps rule ids to reasons: such a rule is expected to fail, and to be taken off the list once it holds.
+    """
+
+    port: ClassVar[Any] = None
+    capabilities: ClassVar[tuple[Any, ...]] = ()
+    rules: ClassVar[tuple[Rule, ...]] = ()
+    claims: ClassVar[Set[Any] | None] = None
+    known_deviations: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, *, port: Any = None, capabilities: tuple[Any, ...] = (), **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if port is not None:
+            cls.port, cls.capabilities, cls.rules = port, capabilities, rules_of(port, *capabilities)
+            for checked in cls.rules:
+                setattr(cls, checked.test_name, _test_method(checked))
+            return
+        sealed = {"test_claims", *(one.test_name for one in cls.rules)}
+        redefined = sorted(sealed & set(vars(cls)))
+        if redefined:
+            raise TypeError(f"{cls.__name__} redefines {', '.join(redefined)}; a rule is sealed: list it in known_deviations")
+        _check_deviations(cls)
+        if cls.claims is not None and (unknown := set(cls.claims) - set(cls.capabilities)):
+            names = ", ".join(sorted(getattr(one, "__name__", repr(one)) for one in unknown))
+            known = ", ".join(one.__name__ for one in cls.capabilities) or "none"
+            raise TypeError(f"{cls.__name__} claims {names}; the optional ports of {cls.port.__name__} are: {known}")
+
+    def fresh_name(self) -> str:
+        """A name that nothing else has: for a prefix, a schema, a file."""
+        return f"conformance-{uuid.uuid4().hex}"
+
+    async def make(self) -> Any:
+        """Build the adapter and check that it declares the port and has its shape."""
+        raise NotImplementedError
+
+    async def release(self, adapter: Any) -> None:
+        """Let go of an adapter that `make` built."""
+
+    @asynccontextmanager
+    async def adapter(self) -> AsyncIterator[Any]:
+        """An adapter of its own for one rule."""
+        built = await self.make()
+        try:
+            yield built
+        finally:
+            await self.release(built)
+
+    async def require_port(self, port: Any) -> None:
+        """Raise `AbsentPort` unless the adapter provides the optional port."""
+        if port is self.port:
+            return
+        async with self.adapter() as adapter:
+            if not provides(adapter, port):
+                raise AbsentPort(f"{type(adapter).__name__} does not provide {port.__name__}")
+            verify(adapter, port)
+
+    async def describe(self) -> dict[str, Any]:
+        """Class, module and optional ports of the adapter, for reports."""
+        async with self.adapter() as adapter:
+            provided = [port.__name__ for port in self.capabilities if provides(adapter, port)]
+            return {"adapter": type(adapter).__name__, "module": type(adapter).__module__, "provides": provided}
+
+    def test_claims(self, record_property: Callable[[str, object], None]) -> None:
+        """The adapter has the port's shape, and provides just the optional ports it claims."""
+        facts = run_async(self.describe)
+        record_property("contextport.adapter", facts)
+        if self.claims is not None:
+            claimed, provided = {port.__name__ for port in self.claims}, set(facts["provides"])
+            assert claimed == provided, (
+                f"claims says {sorted(claimed)}, {facts['adapter']} provides {sorted(provided)}; "
+                "correct claims, or declare the port with @implements"
+            )
+
+
+def _test_method(checked: Rule) -> Callable[..., None]:
+    def test(self: Conformance, record_property: Callable[[str, object], None]) -> None:
+        from . import plugin  # here, not above: a suite is of use without pytest
+
+        reason = self.known_deviations.get(checked.id)
+        try:
+            call_rule(self, checked)
+        except NotChecked as error:
+            plugin.not_run(str(error))
+        except AbsentPort as error:
+            record_property("contextport.absent", checked.port.__name__)
+            plugin.not_run(str(error))
+        except Exception as error:
+            record_property("contextport.failure", failure_text(checked, error))
+            if reason is not None:
+                plugin.deviates(f"{checked.id}: {reason}")
+            error.add_note(checked.explanation)
+            raise
+        else:
+            assert reason is None, f"{checked.id} holds now: take it out of known_deviations (its reason was: {reason})"
+
+    test.__name__ = checked.test_name
+    test.__qualname__ = checked.test_name
+    test.__doc__ = f"{checked.id}: {checked.sentence}"
+    test.contextport_rule = checked.id  # type: ignore[attr-defined]
+    return test
+
+
+def _check_deviations(cls: type[Conformance]) -> None:
+    known = {one.id for one in cls.rules}
+    for rule_id, reason in cls.known_deviations.items():
+        if rule_id not in known:
+            raise TypeError(f"{cls.__name__}: known_deviations names {rule_id!r}, which is no rule of {cls.port.__name__}")
+        if len(reason.strip()) < _LEAST_REASON:
+            raise TypeError(
+                f"{cls.__name__}: the reason for {rule_id} is {reason!r}; say why in {_LEAST_REASON} characters or more"
+            )
+
+
+class ContextStoreConformance(
+    Conformance, port=ContextStore, capabilities=(ListsSessions, Durable, SharedAcrossProcesses)
+):
+    """Suite of `ContextStore`, `ListsSessions`, `Durable` and `SharedAcrossProcesses`."""
+
+    def make_store(self) -> ContextStore | Awaitable[ContextStore]:
+        """A store over an empty backend of its own."""
+        raise NotImplementedError("write make_store: return a store over an empty backend of its own")
+
+    def reopen_store(self, store: ContextStore) -> ContextStore | Awaitable[ContextStore] | None:
+        """Another store over the backend of `store`, which may be closed or not. None: it has no backend apart from itself."""
+        return None
+
+    def broken_store(self) -> ContextStore | Awaitable[ContextStore] | None:
+        """A store whose backend fails at each call, such as a server that is down. None: there is nothing that can fail."""
+        return None
+
+    async def make(self) -> ContextStore:
+        store = await settled(self.make_store())
+        verify(store, ContextStore)
+        return store
+
+    async def release(self, adapter: Any) -> None:
+        try:
+            await adapter.close()
+        except StoreUnavailable:
+            pass
+
+    @asynccontextmanager
+    async def reopened(self, store: ContextStore) -> AsyncIterator[ContextStore]:
+        """A second store over the same backend."""
+        second = self.reopen_store(store)
+        if second is None:
+            raise NotChecked("write reopen_store, so that a second store can be opened on the same backend")
+        built = await settled(second)
+        verify(built, ContextStore)
+        try:
+            yield built
+        finally:
+            await self.release(built)
+
+
+class TokenCounterConformance(Conformance, port=TokenCounter, capabilities=(LearnsFromUsage,)):
+    """Suite of `TokenCounter` and `LearnsFromUsage`."""
+
+    def make_counter(self) -> TokenCounter | Awaitable[TokenCounter]:
+        """A counter that has learnt nothing yet."""
+        raise NotImplementedError("write make_counter: return a counter")
+
+    def other_counters(self) -> Sequence[TokenCounter]:
+        """Counters of the same class in other configurations: no two that count differently may have one name."""
+        return ()
+
+    async def make(self) -> TokenCounter:
+        counter = await settled(self.make_counter())
+        verify(counter, TokenCounter)
+        return counter
+
+
+class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capabilities=(StablePrefix,)):
+    """Suite of `CompressionStrategy` and `StablePrefix`."""
+
+    def make_strategy(self, counter: TokenCounter) -> CompressionStrategy | Awaitable[CompressionStrategy]:
+        """A strategy that measures with `counter`."""
+        raise NotImplementedError("write make_strategy: return a strategy that measures with the given counter")
+
+    async def make(self) -> CompressionStrategy:
+        return await self.strategy(WordsCounter())
+
+    async def strategy(self, counter: TokenCounter) -> CompressionStrategy:
+        """A strategy that measures with a counter of the suite's choice."""
+        built = await settled(self.make_strategy(counter))
+        verify(built, CompressionStrategy)
+        return built
+
+
+class ContextManagerConformance(Conformance, port=ContextManager, capabilities=(AddsGroups, Replays)):
+    """Suite of `ContextManager`, `AddsGroups` and `Replays`."""
+
+    def make_manager(self, counter: TokenCounter, budget: Budget) -> ContextManager | Awaitable[ContextManager]:
+        """A manager over an empty store of its own, with that counter and budget."""
+        raise NotImplementedError("write make_manager: return a manager with the given counter and budget")
+
+    def second_manager(
+        self, manager: ContextManager, counter: TokenCounter, budget: Budget
+    ) -> ContextManager | Awaitable[ContextManager] | None:
+        """Another manager over the store of `manager`. None: its store cannot be shared."""
+        return None
+
+    async def make(self) -> ContextManager:
+        return await self.manager(Budget.of(1_000))
+
+    async def manager(self, budget: Budget) -> ContextManager:
+        """A manager with a budget of the suite's choice, counting words."""
+        built = await settled(self.make_manager(WordsCounter(), budget))
+        verify(built, ContextManager)
+        return built
+
+    async def sharing(self, manager: ContextManager, budget: Budget) -> ContextManager:
+        """A second manager over the same store."""
+        second = self.second_manager(manager, WordsCounter(), budget)
+        if second is None:
+            raise NotChecked("write second_manager, so that two managers over one store can be compared")
+        built = await settled(second)
+        verify(built, ContextManager)
+        return built
+
+
+class EventSinkConformance(Conformance, port=EventSink):
+    """Suite of `EventSink`."""
+
+    def make_sink(self) -> EventSink | Awaitable[EventSink]:
+        """A sink whose target works."""
+        raise NotImplementedError("write make_sink: return a sink")
+
+    def broken_sink(self) -> EventSink | Awaitable[EventSink] | None:
+        """A sink whose target fails, such as a full disk or a closed connection. None: there is nothing that can fail."""
+        return None
+
+    async def make(self) -> EventSink:
+        sink = await settled(self.make_sink())
+        verify(sink, EventSink)
+        return sink
+
+
+class LimitsSourceConformance(Conformance, port=LimitsSource):
+    """Suite of `LimitsSource`."""
+
+    def make_source(self) -> LimitsSource | Awaitable[LimitsSource]:
+        """A source of limits."""
+        raise NotImplementedError("write make_source: return a source of limits")
+
+    def known_models(self) -> Sequence[tuple[str, str]]:
+        """(model, host) pairs that the source knows."""
+        return ()
+
+    async def make(self) -> LimitsSource:
+        source = await settled(self.make_source())
+        verify(source, LimitsSource)
+        return source
+
+
+#: The suites, in the order of the documentation.
+SUITES: tuple[type[Conformance], ...] = (
+    ContextStoreConformance,
+    TokenCounterConformance,
+    CompressionStrategyConformance,
+    ContextManagerConformance,
+    EventSinkConformance,
+    LimitsSourceConformance,
+)
