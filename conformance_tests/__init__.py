@@ -54,12 +54,21 @@ __all__ = [
     "check_token_counter",
 ]
 
-_WITH_ASSERTIONS = ("store_rules", "counter_rules", "strategy_rules", "window_checks", "manager_rules", "window_rules")
+_WITH_ASSERTIONS = (
+    "store_rules",
+    "store_concurrency_rules",
+    "counter_rules",
+    "strategy_rules",
+    "manager_rules",
+    "manager_session_rules",
+    "sink_and_limits_rules",
+    "suites",
+)
 
 # pytest takes an installed namespace package for its folders and would leave the assertions of the rules as they are.
 _pytest: Any = sys.modules.get("pytest")
 if _pytest is not None:
-    _pytest.register_assert_rewrite(*(f"{__name__}.{module}" for module in (*_WITH_ASSERTIONS, "sink_and_limits_rules", "suites")))
+    _pytest.register_assert_rewrite(*(f"{__name__}.{module}" for module in _WITH_ASSERTIONS))
 
 
 def __getattr__(name: str) -> Any:

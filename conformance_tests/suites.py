@@ -38,6 +38,7 @@ from contextport.contracts import (
 from . import (
     counter_rules,
     manager_rules,
+    manager_session_rules,
     sink_and_limits_rules,
     store_concurrency_rules,
     store_rules,
@@ -57,7 +58,7 @@ __all__ = [
     "TokenCounterConformance",
 ]
 
-RULE_MODULES = (store_rules, store_concurrency_rules, counter_rules, strategy_rules, manager_rules, sink_and_limits_rules)
+RULE_MODULES = (store_rules, store_concurrency_rules, counter_rules, strategy_rules, manager_rules, manager_session_rules, sink_and_limits_rules)
 _LEAST_REASON = 15  # characters of a reason that says something
 
 
