@@ -51,9 +51,9 @@ def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool
 
     Raises `InvalidMessage` with the path of what is wrong: not a mapping, unknown role, a value that is not JSON.
     """
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         raise InvalidMessage(f"a message must be a mapping with a role, not {type(value).__name__}", path="")
-    return decode(cast(dict[str, Any], copy_json(value)), kind=kind, pinned=pinned)
+    return decode(copy_json(value), kind=kind, pinned=pinned)
 
 
 def decode(raw: dict[str, Any], **fields: Any) -> Message:

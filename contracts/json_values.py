@@ -10,6 +10,8 @@ from .errors import InvalidMessage
 
 __all__ = ["copy_json", "dump_json", "encodable"]
 
+_PLAIN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_ESCAPED = json.JSONEncoder(separators=(",", ":"))
 _MAX_DEPTH = 200  # far above real messages, far below the interpreter's own limit
 
 
@@ -55,8 +57,8 @@ def _copy_mapping(value: Mapping[Any, Any], path: str, depth: int) -> dict[str, 
 
 def dump_json(value: Any) -> str:
     """Compact JSON that any UTF-8 backend holds: U+0000 and lone surrogates are written as escapes and load back unchanged."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text if _utf8(text) else json.dumps(value, separators=(",", ":"))
+    text = _PLAIN.encode(value)
+    return text if _utf8(text) else _ESCAPED.encode(value)
 
 
 def encodable(value: Any) -> Any:

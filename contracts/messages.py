@@ -7,7 +7,7 @@ A message that was decoded from a wire format keeps the exact wire form in `nati
 
 from __future__ import annotations
 
-import uuid
+import os
 from collections.abc import Iterator, Mapping
 from enum import IntEnum, StrEnum
 from typing import Any, Literal, TypeAlias
@@ -55,7 +55,7 @@ class Kind(StrEnum):
     RECORD = "record"  # an audit entry of the log, such as a mode switch; never in a window
 
 
-_CONVERSATION = frozenset({Kind.CHAT, Kind.INTERRUPT})
+_CHAT, _INTERRUPT = Kind.CHAT, Kind.INTERRUPT  # looking a member up in its class takes as long as a function call
 
 
 class Importance(IntEnum):
@@ -67,6 +67,9 @@ class Importance(IntEnum):
     CONCLUSION = 1
     REQUIREMENT = 2
     DECISION = 3
+
+
+_NORMAL = Importance.NORMAL
 
 
 @frozen
@@ -185,7 +188,7 @@ class Native:
 
 def new_id() -> str:
     """A fresh message id: 32 hex digits, random."""
-    return uuid.uuid4().hex
+    return os.urandom(16).hex()
 
 
 @frozen(kw_only=True)
@@ -249,31 +252,31 @@ class Message:
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls to be answered by the host: server-side calls are answered by the provider."""
-        return tuple(p for p in self.parts if type(p) is ToolCall and p.executor == "client")
+        return tuple([p for p in self.parts if type(p) is ToolCall and p.executor == "client"])
 
     @property
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The results of host-side calls."""
-        return tuple(p for p in self.parts if type(p) is ToolResult and p.executor == "client")
+        return tuple([p for p in self.parts if type(p) is ToolResult and p.executor == "client"])
 
     @property
     def opens_turn(self) -> bool:
         """Whether a turn begins here: something the user said, apart from interrupts and tool results."""
-        return self.role == "user" and self.kind is Kind.CHAT and not any(type(p) is ToolResult for p in self.parts)
+        return self.role == "user" and self.kind is _CHAT and ToolResult not in map(type, self.parts)
 
     @property
     def marked(self) -> bool:
         """Whether it may have to outlive newer ones: pinned, important, an interrupt, or a system message of the conversation."""
-        if self.kind is Kind.INTERRUPT:
+        if self.kind is _INTERRUPT:
             return True
-        return self.kind is Kind.CHAT and (
-            self.pinned or self.importance > Importance.NORMAL or self.role == "system" or self.role == "developer"
+        return self.kind is _CHAT and (
+            self.pinned or self.importance > _NORMAL or self.role == "system" or self.role == "developer"
         )
 
     @property
     def in_conversation(self) -> bool:
         """Whether it is part of what was said, and not a record that the library keeps in the same log."""
-        return self.kind in _CONVERSATION
+        return self.kind is _CHAT or self.kind is _INTERRUPT
 
 
 def _texts(parts: tuple[Any, ...]) -> Iterator[str]:

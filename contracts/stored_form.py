@@ -50,7 +50,7 @@ def dump_message(message: Message) -> str:
     value: dict[str, Any] = {"v": _VERSION, "id": message.id}
     for key, default in _DEFAULTS.items():
         own = getattr(message, key)
-        if own != default:
+        if own is not default and own != default:
             value[key] = own
     native = message.native
     if native is not None and native.api == API and native.parts is message.parts:

@@ -50,9 +50,12 @@ def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Mess
     out: list[Message | _OpenCalls] = []
     waiting: dict[str, list[_OpenCalls]] = {}
     for message in messages:
-        if message.tool_results:
+        parts = message.parts
+        if len(parts) == 1 and type(parts[0]) is Text:  # most messages of a chat
+            out.append(message)
+        elif message.tool_results:
             _answer(message, waiting)
-        elif message.role == "assistant" and not message.parts:
+        elif message.role == "assistant" and not parts:
             continue
         else:
             out.append(message)
@@ -133,6 +136,8 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     """Arrange the messages and cut them into steps. Stand-ins do not move offsets, so that a late result does not either."""
     offsets = _offsets(messages, counter)
     view = arrange(messages)
+    sizes = [message_tokens(message, counter) for message in view]
+    marked = [message.marked for message in view]
     steps: list[Step] = []
     claimants: list[int] = []
     system: list[int] = []
@@ -147,16 +152,15 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
             first = len(steps)
         elif is_system(message):
             system.append(at)
-            system_tokens += message_tokens(message, counter)
+            system_tokens += sizes[at]
         else:
             while stop < len(view) and view[stop].tool_results:
                 stop += 1
             if message.opens_turn:
                 head = len(steps)
-            tokens = sum(message_tokens(view[n], counter) for n in range(at, stop))
-            if any(m.marked for m in view[at:stop]):
+            if True in marked[at:stop]:
                 claimants.append(len(steps))
-            steps.append(Step(start=at, stop=stop, head=head, tokens=tokens, offset=offsets[message.id]))
+            steps.append(Step(start=at, stop=stop, head=head, tokens=sum(sizes[at:stop]), offset=offsets[message.id]))
         at = stop
     return Steps(
         messages=tuple(view),

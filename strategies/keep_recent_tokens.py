@@ -28,7 +28,7 @@ __all__ = ["KeepRecentTokens", "compression", "left_out", "total_tokens", "uncha
 
 def total_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
     """The size of a list: the sum of its messages."""
-    return sum(message_tokens(message, counter) for message in messages)
+    return sum([message_tokens(message, counter) for message in messages])
 
 
 def unchanged(messages: Sequence[Message], tokens: int) -> Compression:

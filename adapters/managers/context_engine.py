@@ -68,6 +68,22 @@ class _Session:
     window: SessionWindow
     pending: dict[int, Entry] = attrs.field(factory=dict[int, Entry])
 
+    def added(self, head: Head) -> list[Entry] | None:
+        """The entries after the window up to `head`, if all of them were added by this engine."""
+        known = self.window.region.last_seq
+        pending = self.pending
+        if head.last_seq - known > len(pending) or head.last_seq < known:
+            return None
+        found = [pending[seq] for seq in range(known + 1, head.last_seq + 1) if seq in pending]
+        return found if len(found) == head.last_seq - known else None
+
+    def advance(self, window: SessionWindow) -> None:
+        """Hold a later window, and no entries that are in it."""
+        self.window = window
+        last = window.region.last_seq
+        for seq in [seq for seq in self.pending if seq <= last]:
+            del self.pending[seq]
+
 
 @implements(ContextManager, AddsGroups, Replays)
 class ContextEngine:
@@ -141,7 +157,8 @@ class ContextEngine:
         held = self._sessions.get(session_id)
         if held is not None:
             note_sizes(entries, self._counter)
-            held.pending.update((entry.seq, entry) for entry in entries)
+            for entry in entries:
+                held.pending[entry.seq] = entry
             if len(held.pending) > _MOST_PENDING:
                 del self._sessions[session_id]
         if self._sink is not None:
@@ -228,7 +245,9 @@ class ContextEngine:
         held = self._sessions.get(head.session_id) if max_tokens is None else None
         ratio = self._ratio()
         if held is not None and held.window.serves(head, ratio):
-            new = await self._new_entries(head, held)
+            new = held.added(head)
+            if new is None:
+                new = await self._read_new(head, held.window.region.last_seq)
             if new is not None:
                 window = await self._grown(held.window, head, new) if new else held.window
                 return self._hold(head.session_id, held, window)
@@ -248,17 +267,11 @@ class ContextEngine:
         )
         return window if max_tokens is not None else self._hold(head.session_id, None, window)
 
-    async def _new_entries(self, head: Head, held: _Session) -> list[Entry] | None:
-        """The entries after the held window, up to `head`; None when there are too many to be worth it."""
-        known = held.window.region.last_seq
+    async def _read_new(self, head: Head, known: int) -> list[Entry] | None:
+        """The entries after `known` up to `head`; None when they are not all there, or too many to be worth it."""
         missing = head.last_seq - known
-        if missing <= 0:
-            return [] if missing == 0 else None
-        if missing > _MOST_PENDING:
+        if not 0 < missing <= _MOST_PENDING:
             return None
-        pending = held.pending
-        if all(seq in pending for seq in range(known + 1, head.last_seq + 1)):
-            return [pending[seq] for seq in range(known + 1, head.last_seq + 1)]
         read = await self._store.read(head.session_id, after=known, before=head.last_seq + 1, limit=missing, epoch=head.epoch)
         note_sizes(read, self._counter)
         return list(read) if len(read) == missing else None
@@ -280,10 +293,7 @@ class ContextEngine:
     def _hold(self, session_id: str, held: _Session | None, window: SessionWindow) -> SessionWindow:
         """Keep the window for the next call, and forget the session that was used longest ago."""
         if held is not None and self._sessions.get(session_id) is held:
-            held.window = window
-            last = window.region.last_seq
-            if held.pending:
-                held.pending = {seq: entry for seq, entry in held.pending.items() if seq > last}
+            held.advance(window)
         else:
             self._sessions[session_id] = _Session(window)
             if len(self._sessions) > self._active_sessions:

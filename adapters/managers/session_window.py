@@ -1,13 +1,15 @@
 """A session's window: the part of its log that was read, the view made of it, and how both grow with new entries.
 
-Values, not services: nothing here reads or writes. The engine keeps one `SessionWindow` per active session.
+Values, not services: nothing here reads or writes, and nothing is changed after it was made. (The classes are not declared
+frozen, since attrs takes twice as long to make a frozen object, and three are made for every turn.) The engine keeps one
+`SessionWindow` per active session.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
+from attrs import define
 
 from contextport.contracts import (
     Entry,
@@ -27,7 +29,7 @@ from contextport.strategies import arrange, gap_marker
 __all__ = ["Region", "SessionWindow", "View", "note_sizes", "said_in", "size_of", "slots_of", "stood_in"]
 
 
-@frozen(kw_only=True)
+@define(kw_only=True)
 class Region:
     """What was read of one epoch: `tail`, its newest entries without a hole, and `kept`, earlier ones that may outlive others.
 
@@ -90,7 +92,7 @@ def _without_lone_questions(kept: tuple[Entry, ...], turn: int) -> tuple[Entry, 
     return tuple(entry for entry in kept if entry.seq != entry.turn or entry.message.marked or entry.seq in asked)
 
 
-@frozen(kw_only=True)
+@define(kw_only=True)
 class View:
     """The messages of a window and how they came about. `extendable`: later steps may simply be added while they fit."""
 
@@ -106,7 +108,7 @@ class View:
         """The view with later `messages`, made of `entries` of the log and of `tokens` tokens, at its end."""
         return View(
             messages=(*self.messages, *messages),
-            slots=_join(self.slots, slots_of(messages, entries)),
+            slots=slots_of(messages, entries, before=self.slots),
             tokens=self.tokens + tokens,
             said=self.said + said_in(messages),
             extendable=True,
@@ -115,7 +117,7 @@ class View:
         )
 
 
-@frozen(kw_only=True)
+@define(kw_only=True)
 class SessionWindow:
     """The view of a session at one version of its log, for one system prompt, limit, and ratio of real to counted tokens.
 
@@ -167,15 +169,21 @@ def note_sizes(entries: Iterable[Entry], counter: TokenCounter) -> None:
     """Put stored sizes on the messages, so that the counter is not asked again."""
     name = counter.name
     for entry in entries:
-        if entry.counter == name:
+        counted = entry.message.counted
+        if entry.counter == name and (counted is None or counted[0] != name):
             remember_tokens(entry.message, name, entry.tokens)
 
 
-def slots_of(messages: Sequence[Message], entries: Iterable[Entry]) -> tuple[Span | Made, ...]:
-    """Where each message of a view comes from: log entries as they are, or made for the window."""
+def slots_of(
+    messages: Sequence[Message], entries: Iterable[Entry], before: tuple[Span | Made, ...] = ()
+) -> tuple[Span | Made, ...]:
+    """The slots `before`, then where each of the messages comes from: an entry of the log as it is, or made for the window."""
     origin = {id(entry.message): entry.seq for entry in entries}
-    slots: list[Span | Made] = []
-    first = last = 0  # the span that is still growing, if first is not 0
+    slots = list(before)
+    first = last = 0  # the span that may still grow, if first is not 0
+    if before and isinstance(before[-1], Span):
+        first, last = before[-1].first, before[-1].last
+        slots.pop()
     for message in messages:
         seq = origin.get(id(message), 0)
         if first and seq == last + 1:
@@ -191,23 +199,16 @@ def slots_of(messages: Sequence[Message], entries: Iterable[Entry]) -> tuple[Spa
     return tuple(slots)
 
 
-def _join(slots: tuple[Span | Made, ...], later: tuple[Span | Made, ...]) -> tuple[Span | Made, ...]:
-    """The slots of two lists of messages as those of one."""
-    if slots and later and isinstance(slots[-1], Span) and isinstance(later[0], Span) and later[0].first == slots[-1].last + 1:
-        return (*slots[:-1], Span(slots[-1].first, later[0].last), *later[1:])
-    return slots + later
-
-
 def stood_in(messages: Iterable[Message]) -> bool:
     """Whether a stand-in answers for a result that may still come."""
-    return any(message.kind is Kind.STAND_IN for message in messages)
+    return Kind.STAND_IN in [message.kind for message in messages]
 
 
 def said_in(messages: Iterable[Message]) -> int:
     """How many of the messages were said, and not made for the window."""
-    return sum(1 for message in messages if message.in_conversation)
+    return len([message for message in messages if message.in_conversation])
 
 
 def size_of(messages: Iterable[Message], counter: TokenCounter) -> int:
     """The size of the messages."""
-    return sum(message_tokens(message, counter) for message in messages)
+    return sum([message_tokens(message, counter) for message in messages])
