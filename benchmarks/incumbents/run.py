@@ -71,7 +71,7 @@ def install(folder: Path, system: System, wheel: Path) -> None:
 def read(folder: Path, system: System, result: Path) -> Ran:
     """The results, and what the bare system does in the reproductions of its failures."""
     found: dict[str, list[dict[str, Any]]] = json.loads(result.read_text(encoding="utf-8"))
-    scripts = sorted({HERE / "reproductions" / finding.reproduction for finding in system.findings})
+    scripts = sorted({HERE / "reproductions" / finding.reproduction for finding in system.findings if finding.reproduction})
     outputs = {script.name: (script.read_text(encoding="utf-8"), call(folder, str(script))) for script in scripts}
     return Ran(system=system, results=found, reproductions=outputs)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from attrs import define
 from strands import Agent
 from strands.agent.conversation_manager import SlidingWindowConversationManager
+from strands.hooks import AfterModelCallEvent, BeforeModelCallEvent
 from strands.models import Model
 from strands.types.content import ContentBlock
 from strands.types.content import Message as TheirMessage
@@ -34,10 +35,16 @@ __all__ = ["STRATEGIES", "SlidingWindow"]
 
 @define
 class _Held:
-    """A message of theirs and the messages of ours in it: the results of parallel calls are one message there."""
+    """A message of theirs, and the message of ours that each of its blocks is from: results of parallel calls are one there."""
 
     theirs: TheirMessage
-    ours: list[Message]
+    owners: list[Message]
+
+    @property
+    def ours(self) -> list[Message]:
+        """Our messages in it, a marker of theirs before the message that carries it."""
+        found = list({message.id: message for message in self.owners}.values())
+        return sorted(found, key=lambda message: not _is_marker(message))
 
 
 @implements(CompressionStrategy)
@@ -68,41 +75,42 @@ class SlidingWindow(ForeignStrategy):
 class OverflowProtection(ForeignStrategy):
     """The pipeline behind an agent's `context_manager`, with the preset against overflow; its last resort is always there.
 
-    A real agent runs, with a model that refuses what is too long, as a provider does, and counts with our counter.
+    A real agent is asked, through the events that its loop sends before and after each call to a model. The model counts with
+    our counter, and refuses what is too long, as a provider does.
     """
 
     async def window(self, messages: Sequence[Message], max_tokens: int) -> list[Message]:
-        spoken = [message for message in messages if not _is_system(message)]
-        if not spoken:
-            return list(messages)
-        system = self.estimate_tokens([message for message in messages if _is_system(message)])
-        held = _held(spoken)
+        held = _held([message for message in messages if not _is_system(message)], alternating=True)
         owners = _owners(held)
-        model = _Model(self, owners, max_tokens - system)
+        limit = max_tokens - self.estimate_tokens([message for message in messages if _is_system(message)])
         agent = Agent(
-            model=model,
+            model=_Model(self, owners, limit),
             messages=[item.theirs for item in held],
             context_manager={"strategies": ["overflow_protection"], "stash": False},
             callback_handler=None,
             load_tools_from_directory=False,
         )
-        model.conversation = agent.messages
-        try:
-            await agent.invoke_async(None)
-            sent = agent.messages[:-1]  # without the answer
-        except ContextWindowOverflowException:
-            sent = agent.messages
-        return _with_system(messages, _regrouped(sent, owners))
+        refused = True
+        while refused:
+            projected = await agent.model.count_tokens(agent.messages)
+            before = BeforeModelCallEvent(agent=agent, invocation_state={}, projected_input_tokens=projected)
+            await agent.hooks.invoke_callbacks_async(before)
+            if await agent.model.count_tokens(agent.messages) <= limit:
+                break
+            overflow = ContextWindowOverflowException("prompt is too long")
+            after = AfterModelCallEvent(agent=agent, invocation_state={}, exception=overflow)
+            await agent.hooks.invoke_callbacks_async(after)
+            refused = after.retry
+        return _with_system(messages, _regrouped(agent.messages, owners))
 
 
 class _Model(Model):
-    """A provider with room for `limit` tokens, that answers one word."""
+    """A model with room for `limit` tokens, for its size and its counter; the agent is never run."""
 
     def __init__(self, strategy: ForeignStrategy, owners: dict[int, Message], limit: int) -> None:
         self._strategy = strategy
         self._owners = owners
         self._limit = limit
-        self.conversation: list[TheirMessage] = []
 
     def update_config(self, **model_config: Any) -> None:
         """There is nothing to set."""
@@ -110,30 +118,20 @@ class _Model(Model):
     def get_config(self) -> dict[str, Any]:
         return {"context_window_limit": max(self._limit + 1, 1)}  # their preset acts on a window that is exactly full
 
-    def structured_output(self, *args: Any, **kwargs: Any) -> AsyncGenerator[dict[str, Any], None]:
-        raise NotImplementedError("this model gives no structured output")
-
     async def count_tokens(self, messages: list[TheirMessage], *args: Any, **kwargs: Any) -> int:
         return self._strategy.estimate_tokens(_regrouped(messages, self._owners))
 
-    async def stream(self, messages: list[TheirMessage], *args: Any, **kwargs: Any) -> AsyncIterator[StreamEvent]:
-        if await self.count_tokens(self.conversation) > self._limit:  # `messages` are copies, which have lost their identity
-            raise ContextWindowOverflowException("prompt is too long")
-        yield {"messageStart": {"role": "assistant"}}
-        yield {"contentBlockStart": {"start": {}}}
-        yield {"contentBlockDelta": {"delta": {"text": "yes"}}}
-        yield {"contentBlockStop": {}}
-        yield {"messageStop": {"stopReason": "end_turn"}}
+    def structured_output(self, *args: Any, **kwargs: Any) -> AsyncGenerator[dict[str, Any], None]:
+        raise NotImplementedError("the agent is never run")
+
+    def stream(self, *args: Any, **kwargs: Any) -> AsyncIterator[StreamEvent]:
+        raise NotImplementedError("the agent is never run")
 
 
 def _owners(held: list[_Held]) -> dict[int, Message]:
     """The message of ours that each block of theirs came from, by identity: they merge messages, but move blocks whole."""
-    owners: dict[int, Message] = {}
-    for item in held:
-        results = {result.call_id: message for message in item.ours for result in message.tool_results}
-        for block in item.theirs["content"]:
-            owners[id(block)] = results[block["toolResult"]["toolUseId"]] if "toolResult" in block else item.ours[0]
-    return owners
+    pairs = ((block, owner) for item in held for block, owner in zip(item.theirs["content"], item.owners, strict=True))
+    return {id(block): owner for block, owner in pairs}
 
 
 def _regrouped(sent: Sequence[TheirMessage], owners: dict[int, Message]) -> list[Message]:
@@ -144,8 +142,8 @@ def _regrouped(sent: Sequence[TheirMessage], owners: dict[int, Message]) -> list
         for block in theirs["content"]:
             if id(block) not in owners:
                 window.append(_marker(block["text"], theirs["role"], taken))
-        found = {message.id: message for block in theirs["content"] if (message := owners.get(id(block))) is not None}
-        window.extend(found.values())
+        known = [owner for block in theirs["content"] if (owner := owners.get(id(block))) is not None]
+        window.extend(_Held(theirs, known).ours)
     return window
 
 
@@ -172,27 +170,29 @@ def _with_system(given: Sequence[Message], kept: list[Message]) -> list[Message]
     return window + system
 
 
-def _held(messages: Sequence[Message]) -> list[_Held]:
+def _held(messages: Sequence[Message], *, alternating: bool = False) -> list[_Held]:
+    """Results in a row are one message of theirs; with `alternating`, so is all in a row of one role, as in their pipeline."""
     held: list[_Held] = []
     for message in messages:
-        theirs = _theirs(message)
+        blocks = [block for part in message.parts if (block := _block(part)) is not None]
+        blocks = blocks or [{"text": ""}]  # blocks carry the identity of a message
+        role: Literal["user", "assistant"] = "assistant" if message.role == "assistant" else "user"
         last = held[-1] if held else None
-        if last is not None and message.tool_results and last.ours[-1].tool_results:
-            last.theirs["content"].extend(theirs["content"])
-            last.ours.append(message)
-            if message.pinned:
-                last.theirs["metadata"] = {"custom": {"pinned": True}}
+        results = last is not None and message.tool_results and last.owners[-1].tool_results
+        if last is not None and (results or (alternating and last.theirs["role"] == role)):
+            last.theirs["content"].extend(blocks)
+            last.owners.extend([message] * len(blocks))
         else:
-            held.append(_Held(theirs, [message]))
+            last = _Held({"role": role, "content": blocks}, [message] * len(blocks))
+            held.append(last)
+        if message.pinned:
+            last.theirs["metadata"] = {"custom": {"pinned": True}}
     return held
 
 
-def _theirs(message: Message) -> TheirMessage:
-    content = [block for part in message.parts if (block := _block(part)) is not None]
-    theirs: TheirMessage = {"role": "assistant" if message.role == "assistant" else "user", "content": content}
-    if message.pinned:
-        theirs["metadata"] = {"custom": {"pinned": True}}
-    return theirs
+def _is_marker(message: Message) -> bool:
+    """Whether it is a marker of theirs, which stands in an answer."""
+    return message.kind is Kind.GAP and message.role == "assistant"
 
 
 def _block(part: Part) -> ContentBlock | None:
