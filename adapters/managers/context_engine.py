@@ -145,9 +145,11 @@ class ContextEngine:
         check_session(session_id)
         taken = [take(message) for message in messages]
         if taken and taken[0].role in ("system", "developer"):
-            first = await self._adopt_prompt(session_id, taken[0])
-            if first is not None:
-                return (first, *(await self._append(session_id, taken[1:])))
+            prompt, rest = attrs.evolve(taken[0], kind=Kind.SYSTEM_PROMPT), taken[1:]
+            if await self._change_prompt(session_id, prompt, rest, only_if_new=True):
+                return (prompt, *rest)
+            if prompt == prompt_of(await self._store.head(session_id)):
+                return (prompt, *await self._append(session_id, rest))
         return await self._append(session_id, taken)
 
     async def _append(self, session_id: str, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -177,29 +179,26 @@ class ContextEngine:
         if not isinstance(prompt, str):
             raise InvalidArgument(f"the system prompt is a {type(prompt).__name__}; it must be a string")
         message = Message.system(prompt, kind=Kind.SYSTEM_PROMPT) if prompt else None
-        await self._change_prompt(session_id, message, only_if_new=False)
+        await self._change_prompt(session_id, message, (), only_if_new=False)
 
-    async def _adopt_prompt(self, session_id: str, message: Message) -> Message | None:
-        """Make a leading system message the prompt; None when the session has one, or has begun."""
-        return await self._change_prompt(session_id, attrs.evolve(message, kind=Kind.SYSTEM_PROMPT), only_if_new=True)
-
-    async def _change_prompt(self, session_id: str, prompt: Message | None, *, only_if_new: bool) -> Message | None:
+    async def _change_prompt(
+        self, session_id: str, prompt: Message | None, rest: Sequence[Message], *, only_if_new: bool
+    ) -> bool:
+        """Set the prompt and append `rest` in one step. False if it is to be the first word of a session that has begun."""
         if prompt is not None:
             self._limit(prompt, None)
+        drafts = [self._draft(message) for message in (prompt, *rest) if message is not None]
         for _ in range(_STATE_TRIES):
             head = await self._store.head(session_id)
-            current = prompt_of(head)
-            if only_if_new and (head.messages or current is not None):
-                return current if current is not None and current == prompt else None
-            state = state_with_prompt(prompt)
-            drafts = () if prompt is None else (self._draft(prompt),)
+            if only_if_new and (head.messages or prompt_of(head) is not None):
+                return False
             try:
-                await self._store.put_state(session_id, state, expected=head.state_version, drafts=drafts)
+                await self._store.put_state(session_id, state_with_prompt(prompt), expected=head.state_version, drafts=drafts)
             except StateConflict:
                 continue
             tokens = 0 if prompt is None else message_tokens(prompt, self._counter)
             self._emit(session_id, EventKind.SYSTEM_PROMPT_SET, {"tokens": tokens})
-            return prompt
+            return True
         raise StateConflict(
             f"the system prompt lost {_STATE_TRIES} races against other writers; try again", session_id=session_id
         )

@@ -91,6 +91,23 @@ def test_a_group_is_added_in_one_step() -> None:
     run(scenario())
 
 
+def test_a_group_that_begins_with_the_system_prompt_is_one_step_too() -> None:
+    async def scenario() -> None:
+        manager = await filled(engine(), [user("u0")], "begun")
+        await manager.clear_context("begun")
+        for session in ("new", "begun"):
+            group = [Message.system("be kind", id="s1"), user("u1"), user("u1", 9)]
+            with pytest.raises(MessageConflict):
+                await manager.add_messages(session, group)
+            assert (await manager.get_context(session)).messages == ()
+            added = await manager.add_messages(session, group[:2])
+            assert [m.id for m in added] == [m.id for m in (await manager.get_context(session)).messages] == ["s1", "u1"]
+            again = await manager.add_messages(session, group[:2])
+            assert again == added
+
+    run(scenario())
+
+
 def test_the_system_prompt_is_first_and_can_be_replaced_and_removed() -> None:
     async def scenario() -> None:
         manager = await filled(engine(), CHAT[:2])
