@@ -239,8 +239,8 @@ def _natural_texts(folder: Path) -> Iterator[tuple[str, str, str]]:
         name = "Chinese classical (fortunes-zh)" if path.name == "fortunes-zh" else f"fortunes {path.name[9:]}"
         yield "fit" if path.name[9:] in FORTUNES_FIT else "held", name, _fortunes(files)
     for language in ("zh-tw", "ja"):
-        paths = (folder / f"debian-reference-{language}").rglob("*.html")
-        yield "held", f"Debian reference {language}", _tags_removed(_read(p for p in paths if p.name.startswith("ch")))
+        pages = (folder / f"debian-reference-{language}").rglob("ch*.html")
+        yield "held", f"Debian reference {language}", _tags_removed(_read(pages))
 
 
 def _fortunes(paths: Iterable[Path]) -> str:

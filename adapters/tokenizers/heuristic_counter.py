@@ -16,6 +16,7 @@ from contextport.contracts import (
 )
 from contextport.contracts.media_pricing import pricing_name
 
+from .script_weights import WEIGHTS_VERSION
 from .text_estimator import FAMILIES, Profile, TextEstimator
 
 __all__ = ["HeuristicTokenCounter"]
@@ -40,8 +41,9 @@ class HeuristicTokenCounter(CountsMessages):
     `family` is the tokenizer that is estimated, one of `text_estimator.FAMILIES`: `o200k` (GPT-4o, GPT-5), `cl100k`, `qwen3`,
     `qwen3.6`, `deepseek`, `tekken` (Mistral), `default` (not known). `profile` is `mean` for the likely count or `upper` for
     one that text seldom exceeds. `images` prices images (`OpenAITiles()`). A message costs 4 tokens of framing (R57).
+    The name ends with a version of the weights, since counts are stored under it: new weights are another counter.
 
-    The bound is the worst that was measured over 180 kinds of text, most of which are within a few percent; see
+    The bound is the worst that was measured over 189 kinds of text, most of which are within a few percent; see
     `benchmarks/estimator_error.py`. Raises `InvalidArgument` for an unknown family or profile.
     """
 
@@ -52,7 +54,7 @@ class HeuristicTokenCounter(CountsMessages):
             raise InvalidArgument(str(error), family=family, profile=profile, known=FAMILIES) from error
         self._bound = (_DEFAULT_FAMILY_BOUNDS if family == "default" else _BOUNDS)[profile]
         self.images = OpenAITiles() if images is None else images
-        self.name = f"estimate:{family}:{profile}" + ("" if images is None else f":{pricing_name(images)}")
+        self.name = f"estimate:{family}:{profile}:{WEIGHTS_VERSION}" + ("" if images is None else f":{pricing_name(images)}")
 
     @property
     def kind(self) -> CountKind:

@@ -3,6 +3,7 @@
 import pytest
 
 from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
+from contextport.adapters.tokenizers.script_weights import WEIGHTS_VERSION
 from contextport.adapters.tokenizers.text_estimator import FAMILIES, Profile
 from contextport.contracts import AnthropicImages, CountKind, FixedImages, InvalidArgument, Media, Message, TokenCounter
 
@@ -43,9 +44,9 @@ def test_mixed_text_is_about_the_sum_of_its_parts() -> None:
     assert counter.count_text("".join(parts)) == pytest.approx(sum(map(counter.count_text, parts)), rel=0.1)
 
 
-def test_the_name_says_family_profile_and_pricing() -> None:
-    assert HeuristicTokenCounter().name == "estimate:o200k:mean"
-    assert HeuristicTokenCounter("qwen3", "upper").name == "estimate:qwen3:upper"
+def test_the_name_says_family_profile_weights_and_pricing() -> None:
+    assert HeuristicTokenCounter().name == f"estimate:o200k:mean:{WEIGHTS_VERSION}"
+    assert HeuristicTokenCounter("qwen3", "upper").name == f"estimate:qwen3:upper:{WEIGHTS_VERSION}"
     priced = [HeuristicTokenCounter(images=images).name for images in (FixedImages(765), FixedImages(1120), AnthropicImages())]
     assert len({*priced, HeuristicTokenCounter().name}) == 4
 

@@ -137,11 +137,28 @@ def test_the_size_is_read_from_the_image(kind: str) -> None:
     assert size_of(sent(IMAGES[kind], kind)) == (7, 5)
 
 
-@pytest.mark.parametrize("size", [100, 40_000])
-def test_the_size_of_a_jpeg_is_found_behind_its_exif_block(size: int) -> None:
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("sizes", [[100], [40_000], [65_535], [65_535] * 3, [65_535, 7, 8, 9, 65_534]])
+def test_the_size_of_a_jpeg_is_found_behind_its_exif_blocks(sizes: list[int], wrapped: bool) -> None:
+    """A block has a length of two bytes, so 192 KB of metadata are three blocks."""
     jpeg = base64.b64decode(IMAGES["jpeg"])
-    exif = b"\xff\xe1" + struct.pack(">H", size) + b"Exif\0\0" + bytes(size - 8)
-    assert size_of(sent(base64.b64encode(jpeg[:2] + exif + jpeg[2:]).decode(), "jpeg")) == (7, 5)
+    exif = b"".join(b"\xff\xe1" + struct.pack(">H", size) + bytes(size - 2) for size in sizes)
+    content = jpeg[:2] + exif + jpeg[2:]
+    data = base64.encodebytes(content).decode() if wrapped else base64.b64encode(content).decode()
+    assert size_of(sent(data, "jpeg")) == (7, 5)
+
+
+@pytest.mark.parametrize("kind", IMAGES)
+@pytest.mark.parametrize(("line", "end"), [(76, "\r\n"), (64, "\n"), (4, " "), (1, "\n")])
+def test_the_size_is_read_from_base64_in_lines(kind: str, line: int, end: str) -> None:
+    data = IMAGES[kind]
+    lines = "".join(data[at : at + line] + end for at in range(0, len(data), line))
+    assert size_of(sent(end + lines, kind)) == (7, 5)
+
+
+def test_a_jpeg_of_nothing_but_metadata_has_no_size() -> None:
+    for block in (b"\xff\xe1\x00\x00", b"\xff", b"\xff\xe1\xff\xff" + bytes(65_533)):
+        assert size_of(sent(base64.b64encode(b"\xff\xd8" + block * 40).decode(), "jpeg")) is None
 
 
 @pytest.mark.parametrize("kind", IMAGES)
