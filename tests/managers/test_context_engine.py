@@ -340,7 +340,7 @@ def test_the_callers_objects_are_neither_changed_nor_kept() -> None:
         "just a text",
         Message.user("x", kind=Kind.SUMMARY),
     ],
-    ids=repr,
+    ids=["no role", "unknown role", "no call id", "number", "object", "not a number", "hollow call", "text", "a kind of ours"],
 )
 def test_what_cannot_be_a_message_is_refused_and_not_stored(bad: Any) -> None:
     async def scenario() -> None:
