@@ -29,8 +29,10 @@ How to read it:
   takes a token counter, it has the counter of the suite, so that nobody fails for counting differently.
 - The wrappers in `benchmarks/incumbents/` translate messages and decide nothing. What the port asks for and a system does not
   report (outcome, ids left out, what was shortened) is derived from what came back, in its favour.
-- Each failure was confirmed by hand with the bare system, without the wrapper. The scripts stand below with what they print, at
-  budgets as they occur. The suite's own inputs are the smallest it found, and its smallest budget is often 0.
+- Each failure was confirmed by hand with the bare system, without the wrapper; only a system without pins leaves nothing to
+  confirm for rule 13. The scripts stand below with what they print, at budgets as they occur. The suite's own inputs are the
+  smallest it found, and its smallest budget is often 0.
+- Versions are the newest that could be installed on 2026-11-30.
 - **Fault** means that the system breaks what it says itself, or what a provider demands. **Another contract** means that
   it never promised the rule; the entry says what a user should know.
 - Rules that no system fails say as much as those that fail: tool calls and their results stay together in all of them.
@@ -87,16 +89,19 @@ def _section(one: Ran) -> Iterator[str]:
         for result in failures:
             finding = _finding(one.system, result["rule"], position)
             yield f"**Rule {_number(result)}** {_verdict(finding)}\n"
-            yield f"```text\n{_happened(result['detail'])}\n```\n"
+            yield _folded("smallest input that the suite found", "text", _happened(result["detail"]))
             if finding is not None and finding.reproduction and finding.reproduction not in shown:
                 shown.append(finding.reproduction)
     if shown:
         yield "### With the bare system\n"
     for name in shown:
         source, output = one.reproductions[name]
-        yield f"`reproductions/{name}`\n"
-        yield f"```python\n{source.strip()}\n```\n"
+        yield _folded(f"<code>reproductions/{name}</code>", "python", source.strip())
         yield f"prints\n\n```text\n{output.strip()}\n```\n"
+
+
+def _folded(title: str, language: str, text: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n```{language}\n{text}\n```\n\n</details>\n"
 
 
 def _finding(system: System, rule: str, position: int) -> Finding | None:

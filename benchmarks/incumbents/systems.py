@@ -39,9 +39,9 @@ _NO_PINS = (
     "It has no pins, so there is nothing to confirm. What must stay has to be said again, or be put into the system prompt."
 )
 _ORPHAN = (
-    "The history was broken before: a result stands away from its call, as after a late tool or a crash. Nothing promises to "
-    "mend it, but the cut drops the call and keeps the result. A provider that might have taken the whole refuses this window, "
-    "and every one after it."
+    "The history was out of order before: a result stands away from its call, as after a late tool or a crash. Nobody promised "
+    "to mend it, but the cut takes the call and leaves the result. Providers refuse a result without its call, and go on "
+    "refusing until somebody mends the history."
 )
 
 SYSTEMS: tuple[System, ...] = (
@@ -50,7 +50,7 @@ SYSTEMS: tuple[System, ...] = (
         requirement="langchain-core==1.8.3",
         module="langchain_trim",
         strengths=(
-            "One pure function, small and fast, with a counter that is a plain function of messages: the easiest to wrap. With "
+            "One pure function, with a counter that is a plain function of messages: the easiest to wrap. With "
             "this configuration, which its docstring recommends, calls and results stay together, the input is left alone and "
             "the budget is kept to the token. (Its default configuration has no `start_on` and does split pairs.)"
         ),
@@ -165,7 +165,7 @@ SYSTEMS: tuple[System, ...] = (
                 rule="STRATEGY-20",
                 configurations=(0, 1),
                 verdict="another contract",
-                consequence=f"{_ORPHAN} A result that is merely late is linked to its call; a second one for the same call is not.",
+                consequence=f"{_ORPHAN} Here a late result is linked to its call; a second one for the same call is not.",
                 reproduction="agent_framework_orphan_result.py",
             ),
         ),
@@ -175,9 +175,9 @@ SYSTEMS: tuple[System, ...] = (
         requirement="haystack-ai==3.4.1",
         module="haystack_compaction",
         strengths=(
-            "The strategy is given the counter by its caller, as here, so trigger and result agree. It is the only one of the "
-            "four that always keeps the newest message of the user, and that tells the model how much was removed; the note "
-            "of an earlier pass is folded into the next. Whole turns go before steps of the current task. The three rules of "
+            "The strategy is given the counter by its caller, so trigger and result agree. It is the only one of the four that "
+            "always keeps the newest message of the user. It tells the model how much was removed, and folds the note of an "
+            "earlier pass into the next. Whole turns go before steps of the current task. The three rules of "
             "its `Compactor` protocol are a contract in writing."
         ),
         findings=(

@@ -2,10 +2,11 @@
 
 import asyncio
 
-from agent_framework import CharacterEstimatorTokenizer, Content, Message, TruncationStrategy, apply_compaction
+from agent_framework import CharacterEstimatorTokenizer, Content, ContextWindowCompactionStrategy, Message, apply_compaction
 
 counter = CharacterEstimatorTokenizer()
-strategy = TruncationStrategy(max_n=250, compact_to=250, tokenizer=counter, preserve_first_user_group=True)
+limits = {"max_context_window_tokens": 250, "max_output_tokens": 0, "tool_eviction_threshold": 1.0, "truncation_threshold": 1.0}
+strategy = ContextWindowCompactionStrategy(**limits, tokenizer=counter, preserve_first_user_group=True)
 greeting = [Message("user", ["Hello there"]), Message("assistant", ["Hello"])]
 
 
