@@ -278,7 +278,7 @@ def _written(shape: Callable[[_Writer], None], seed: int) -> tuple[Message, ...]
     return tuple(writer.messages)
 
 
-def conversations(rounds: int = 2) -> Iterator[tuple[Message, ...]]:
+def conversations(rounds: int) -> Iterator[tuple[Message, ...]]:
     """Complete conversations, `rounds` of each shape: small enough to be tried at every budget."""
     for seed in range(rounds):
         for shape in _SHAPES:
@@ -304,7 +304,7 @@ def long_tool_loop(rounds: int = 25) -> tuple[Message, ...]:
     return tuple(writer.messages)
 
 
-def disordered(rounds: int = 2) -> Iterator[tuple[Message, ...]]:
+def disordered(rounds: int) -> Iterator[tuple[Message, ...]]:
     """Conversations with calls that wait, results that come late, twice, before their call, or without one."""
     for seed in range(rounds):
         for shape in (_with_tools, _many_rounds, _reasoning, _interrupted, _system_in_the_middle):
@@ -333,7 +333,7 @@ def long_texts() -> Iterator[tuple[Message, ...]]:
     clusters = ("e\u0301", "n\u0303", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "\r\n", "가", "\u1112\u1161\u11ab", "क्षि", "☁\ufe0f", "word ", "x1 ", "好", "a")
     for seed in range(3):
         rng = random.Random(f"long text {seed}")
-        text = "".join(rng.choices(clusters, k=70))
+        text = "".join(rng.choices(clusters, k=170))
         yield (Message.user("first", id="m0"), Message.assistant("second", id="m1"), Message.user(text, id="m2"))
         call = ToolCall(call_id="c", name="f", arguments="{}")
         yield (Message.user("ask", id="m0"), Message.assistant("", call, id="m1"), Message.tool("c", text, id="m2"))

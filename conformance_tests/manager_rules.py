@@ -98,6 +98,7 @@ async def what_fits_comes_back(suite: Suite) -> None:
 @rule("MANAGER-2", ContextManager, cause="the prompt, the tools or a gap message are added after the window was cut.")
 async def window_fits_or_says_the_numbers(suite: Suite) -> None:
     counter = WordsCounter()
+    picture = {"id": "picture", "role": "user", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}
     for window in (1, 2, 5, 10, 20, 40, 80, 160, 400, 2_000):
         manager = await suite.manager(Budget.of(window))
         for prompt in ("", "Be brief."):
@@ -105,7 +106,7 @@ async def window_fits_or_says_the_numbers(suite: Suite) -> None:
                 await manager.set_system_prompt("s", prompt)
             except BudgetTooSmall:
                 continue
-            for message in WORDY[:6]:
+            for message in (*WORDY[:6], picture):
                 await manager.add_message("s", {**message, "id": f"{message['id']} {prompt}"})
                 context = await window_or_numbers(manager, "s")
                 if context is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -301,12 +300,12 @@ async def foreign_receipt_is_refused(suite: Suite) -> None:
     await fill(stranger, "s", {"id": "x", "role": "user", "content": "something else"})
     wrong = Receipt.from_json(receipt.to_json().replace(receipt.digest, "0" * 64))
     for what, replayed in (
-        ("with another digest", manager.replay(wrong)),
-        ("of an epoch that never was", manager.replay(attrs.evolve(wrong, epoch=99))),
-        ("of a session that never was", stranger.replay(attrs.evolve(receipt, session_id="never"))),
+        ("with another digest", partial(manager.replay, wrong)),
+        ("of an epoch that never was", partial(manager.replay, attrs.evolve(wrong, epoch=99))),
+        ("of a session that never was", partial(stranger.replay, attrs.evolve(receipt, session_id="never"))),
     ):
         try:
-            await asyncio.ensure_future(replayed)
+            await replayed()
         except ReplayFailed:
             continue
         raise AssertionError(f"a receipt {what} was replayed")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from contextport.contracts import (
     CountKind,
     CountsMessages,
@@ -33,6 +35,11 @@ class ReferenceCounter(CountsMessages):
     @property
     def bound(self) -> ErrorBound:
         return ErrorBound(under=3.0, over=0.9)
+
+    @classmethod
+    def others(cls) -> Sequence[ReferenceCounter]:
+        """Counters in other configurations: there are none."""
+        return ()
 
     def count_text(self, text: str) -> int:
         return -(-len(text) // 4)

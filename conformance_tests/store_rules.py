@@ -49,8 +49,9 @@ async def raised(expected: type[Exception] | tuple[type[Exception], ...], call: 
 async def numbers_entries_in_order(suite: Suite) -> None:
     async with suite.adapter() as store:
         first = await add(store, "s", "a", "b", "c")
-        await add(store, "other", "x")
+        other = await add(store, "other", "x")
         second = await add(store, "s", "d")
+        assert [e.seq for e in other] == [1], f"the first message of a second session got seq {other[0].seq}"
         assert [e.seq for e in (*first, *second)] == [1, 2, 3, 4], "append numbered four messages otherwise than 1 to 4"
         assert ids((*first, *second)) == ["a", "b", "c", "d"], "append did not answer in the order of the drafts"
         log = await store.read("s")

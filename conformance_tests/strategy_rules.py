@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-def _complete() -> Iterator[tuple[Message, ...]]:
+def _complete(suite: Suite) -> Iterator[tuple[Message, ...]]:
     """Inputs in which each call has its result: what a manager hands in."""
-    return chain(conversations(), (tool_heavy(), long_tool_loop()))
+    return chain(conversations(suite.rounds), (tool_heavy(), long_tool_loop()))
 
 
-def _any() -> Iterator[tuple[Message, ...]]:
-    return chain(conversations(), disordered(rounds=1), (tool_heavy(), ()))
+def _any(suite: Suite) -> Iterator[tuple[Message, ...]]:
+    return chain(conversations(suite.rounds), disordered(1), (tool_heavy(), ()))
 
 
 @rule("STRATEGY-1", CompressionStrategy, cause="the check whether it fits is missing, or compares with < instead of <=.")
@@ -56,7 +56,7 @@ async def what_fits_comes_back(suite: Suite) -> None:
             assert window.kept == window.given, "an input that fits was changed"
             assert window.result.outcome is Outcome.UNCHANGED, f"an input that fits has the outcome {window.result.outcome}"
 
-    await every_window(suite, chain(_complete(), [()]), check, admits=is_complete)
+    await every_window(suite, chain(_complete(suite), [()]), check, admits=is_complete)
 
 
 @rule("STRATEGY-2", CompressionStrategy, cause="something is added after measuring: a marker, a system message, a pinned turn.")
@@ -69,7 +69,7 @@ async def output_fits_or_says_not(suite: Suite) -> None:
         else:
             assert fits, f"the outcome is {window.result.outcome}, and {tokens} tokens do not fit {window.budget}"
 
-    await every_window(suite, _any(), check)
+    await every_window(suite, _any(suite), check)
 
 
 @rule("STRATEGY-3", CompressionStrategy, cause="made messages are left a plain chat message, or kept ones are added twice.")
@@ -91,7 +91,7 @@ async def output_is_made_of_the_input(suite: Suite) -> None:
             given = {part.call_id for part in (*message.tool_calls, *message.tool_results)}
             assert given <= pairs, f"{message.id!r} has calls or results that it had not before: {given - pairs}"
 
-    await every_window(suite, _any(), check)
+    await every_window(suite, _any(suite), check)
 
 
 @rule("STRATEGY-4", CompressionStrategy, cause="pinned messages or the question are moved to the front or the end.")
@@ -101,7 +101,7 @@ async def order_is_kept(suite: Suite) -> None:
         found = [places[message.id] for message in window.kept if message.id in places]
         assert found == sorted(found), f"the messages come out in another order: {[window.given[n].id for n in found]}"
 
-    await every_window(suite, _complete(), check, admits=is_complete)
+    await every_window(suite, _complete(suite), check, admits=is_complete)
 
 
 @rule("STRATEGY-5", CompressionStrategy, cause="the cut falls between a call and its result, or between parallel results.")
@@ -116,7 +116,7 @@ async def calls_and_results_stay_together(suite: Suite) -> None:
                 wanted = [call.call_id for call in original.tool_calls]
                 assert calls == wanted, f"of the parallel calls {wanted} only {calls} are left"
 
-    await every_window(suite, _complete(), check, admits=is_complete)
+    await every_window(suite, _complete(suite), check, admits=is_complete)
 
 
 @rule("STRATEGY-6", CompressionStrategy, cause="the first message alone is taken for the system prompt, or it is dropped or cut like others.")
@@ -126,7 +126,7 @@ async def system_messages_stay(suite: Suite) -> None:
         wanted = [message for message in window.given if is_system(message)]
         assert found == wanted, f"of the system messages {[m.id for m in wanted]} the output has {[m.id for m in found]}"
 
-    await every_window(suite, _any(), check)
+    await every_window(suite, _any(suite), check)
 
 
 @rule("STRATEGY-7", CompressionStrategy, cause="the newest messages are tool results or an interrupt, and the question is not looked for.")
@@ -141,7 +141,7 @@ async def newest_question_stays(suite: Suite) -> None:
             problem = shortening_problem(question, found)
             assert not problem, f"the newest user message was changed: {problem}"
 
-    await every_window(suite, _any(), check)
+    await every_window(suite, _any(suite), check)
 
 
 @rule("STRATEGY-8", CompressionStrategy, cause="the cut falls before an assistant message or a tool call.")
@@ -155,14 +155,14 @@ async def output_begins_with_a_user_message(suite: Suite) -> None:
         assert found, "nothing but system messages is left"
         assert found[0].role == "user", f"the output begins with {found[0].id!r}, a message of role {found[0].role}"
 
-    await every_window(suite, _complete(), check, admits=is_complete)
+    await every_window(suite, _complete(suite), check, admits=is_complete)
 
 
 @rule("STRATEGY-9", CompressionStrategy, cause="the list is popped or sorted, or metadata and wire form are written to in place.")
 async def input_is_not_changed(suite: Suite) -> None:
     counter = WordsCounter()
     strategy = await suite.strategy(counter)
-    for given in _any():
+    for given in _any(suite):
         total = sum(counter.count_message(message) for message in given)
         before = [dump_message(message) for message in given]
         for budget in budgets(total)[:: max(1, total // 12)]:
@@ -200,7 +200,7 @@ async def compressing_again_changes_nothing(suite: Suite) -> None:
         again = await window.strategy.compress(list(window.kept), window.budget)
         assert again.messages == window.kept, f"compressed again, {len(window.kept)} messages became {len(again.messages)}"
 
-    await every_window(suite, _complete(), check, admits=is_complete)
+    await every_window(suite, _complete(suite), check, admits=is_complete)
 
 
 @rule("STRATEGY-12", CompressionStrategy, cause="tokens is the estimate of an earlier state of the window.")
@@ -209,7 +209,7 @@ async def tokens_are_what_the_messages_cost(suite: Suite) -> None:
         estimate = window.strategy.estimate_tokens(window.kept)
         assert window.result.tokens == estimate, f"tokens is {window.result.tokens}, estimate_tokens says {estimate}"
 
-    await every_window(suite, _any(), check)
+    await every_window(suite, _any(suite), check)
     strategy = await suite.strategy(WordsCounter())
     assert strategy.estimate_tokens([]) == 0, f"an empty list costs {strategy.estimate_tokens([])}"
 
@@ -236,7 +236,7 @@ async def pinned_messages_stay(suite: Suite) -> None:
             f"system messages {system}, the newest turn {newest}"
         )
 
-    await every_window(suite, _complete(), check, admits=is_complete)
+    await every_window(suite, _complete(suite), check, admits=is_complete)
 
 
 @rule("STRATEGY-14", CompressionStrategy, cause="the lists are made before a later step leaves out or shortens more.")
@@ -253,7 +253,7 @@ async def omitted_and_shortened_are_true(suite: Suite) -> None:
         listed = {one.message_id: (one.chars_before, one.chars_after) for one in window.result.shortened}
         assert listed == changed, f"shortened says {listed}, the texts say {changed} (id: characters before, after)"
 
-    await every_window(suite, _complete(), check, admits=is_complete)
+    await every_window(suite, _complete(suite), check, admits=is_complete)
 
 
 @rule("STRATEGY-15", CompressionStrategy, cause="reasoning is stripped or shortened like text.")
@@ -270,7 +270,7 @@ async def reasoning_is_whole_or_absent(suite: Suite) -> None:
                 assert after == before, f"{message.id!r} has tool calls and lost its reasoning"
                 assert list(message.parts[: len(before)]) == before, f"the reasoning of {message.id!r} is not first any more"
 
-    await every_window(suite, _complete(), check, admits=is_complete)
+    await every_window(suite, _complete(suite), check, admits=is_complete)
 
 
 @rule("STRATEGY-16", CompressionStrategy, cause="text is cut at any code point, without a marker, or is written anew.")
@@ -283,7 +283,7 @@ async def shortened_texts_are_pieces_with_a_marker(suite: Suite) -> None:
                 assert not problem, f"{message.id!r}: {problem}"
 
     await every_window(suite, long_texts(), check, counter=CharactersCounter(), admits=is_complete)
-    await every_window(suite, _complete(), check, admits=is_complete)
+    await every_window(suite, _complete(suite), check, admits=is_complete)
 
 
 @rule("STRATEGY-17", CompressionStrategy, cause="when nothing fits, everything is dropped.")
@@ -291,14 +291,14 @@ async def empty_only_for_empty(suite: Suite) -> None:
     def check(window: Window) -> None:
         assert bool(window.kept) == bool(window.given), f"{len(window.given)} messages became {len(window.kept)}"
 
-    await every_window(suite, _any(), check)
+    await every_window(suite, _any(suite), check)
 
 
 @rule("STRATEGY-18", CompressionStrategy, cause="a price per request is added, or another counter than the injected one is asked.")
 async def estimate_is_additive(suite: Suite) -> None:
     for counter in (WordsCounter(), CharactersCounter()):
         strategy = await suite.strategy(counter)
-        for given in _any():
+        for given in _any(suite):
             each = [strategy.estimate_tokens([message]) for message in given]
             total = strategy.estimate_tokens(given)
             assert total == sum(each), f"the list costs {total}, its messages one by one {sum(each)}"
@@ -315,7 +315,7 @@ async def output_never_costs_more(suite: Suite) -> None:
         before, after = window.cost(window.given), window.cost(window.kept)
         assert after <= before, f"an input of {before} tokens became an output of {after}"
 
-    await every_window(suite, _any(), check)
+    await every_window(suite, _any(suite), check)
 
 
 @rule("STRATEGY-20", CompressionStrategy, cause="results are matched by position, or a result whose call was left out is kept.")
@@ -329,7 +329,7 @@ async def disorder_is_compressed_too(suite: Suite) -> None:
                 assert result.call_id in asked, f"the result {result.call_id!r} in {message.id!r} has no call before it"
             asked.update(call.call_id for call in message.tool_calls)
 
-    await every_window(suite, disordered(), check)
+    await every_window(suite, disordered(suite.rounds), check)
 
 
 @rule("STRATEGY-21", CompressionStrategy, cause="the number is used unchecked, and compares as a very small budget.")
@@ -351,7 +351,7 @@ async def extendable_windows_may_be_extended(suite: Suite) -> None:
     share = getattr(strategy, "target_share", None)
     assert isinstance(share, int | float), f"target_share is {share!r}"
     assert 0 < share <= 1, f"target_share is {share}"
-    for given in _complete():
+    for given in _complete(suite):
         runs = segments(given)
         total = sum(counter.count_message(message) for message in given)
         for budget in budgets(total)[:: max(1, total // 16)]:

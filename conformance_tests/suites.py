@@ -240,6 +240,10 @@ class TokenCounterConformance(Conformance, port=TokenCounter, capabilities=(Lear
 class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capabilities=(StablePrefix,)):
     """Suite of `CompressionStrategy` and `StablePrefix`."""
 
+    #: Conversations of each shape that are tried, and the stride through their budgets: 1 tries every one.
+    rounds: ClassVar[int] = 2
+    budget_step: ClassVar[int] = 1
+
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy | Awaitable[CompressionStrategy]:
         """A strategy that measures with `counter`."""
         raise NotImplementedError("write make_strategy: return a strategy that measures with the given counter")

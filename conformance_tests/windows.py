@@ -95,7 +95,7 @@ async def every_window(
     strategy = await suite.strategy(measure)
     for given in inputs:
         total = sum(measure.count_message(message) for message in given)
-        for budget in budgets(total):
+        for budget in budgets(total)[:: suite.budget_step]:
             error = await _failure(strategy, measure, given, budget, check)
             if error is not None:
                 await _report(strategy, measure, given, budget, check, admits, error)

@@ -1,0 +1,143 @@
+"""Broken adapters: healthy ones with one thing wrong, each with the rules that must catch it, no more and no fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from attrs import frozen
+
+from contextport.contracts import Budget, ContextManager, ContextStore, EventSink, LimitsSource, TokenCounter
+
+from ..reference_counter import ReferenceCounter
+from ..reference_manager import ReferenceManager
+from ..reference_sink_and_limits import ReferenceLimits, ReferenceSink
+from ..reference_store import Backend, ReferenceStore
+from ..reference_strategy import ReferenceStrategy
+from ..rules import Status, run_rule
+from ..suites import (
+    CompressionStrategyConformance,
+    Conformance,
+    ContextManagerConformance,
+    ContextStoreConformance,
+    EventSinkConformance,
+    LimitsSourceConformance,
+    TokenCounterConformance,
+)
+
+__all__ = ["BROKEN", "HEALTHY", "Broken", "broken", "suite_of", "verdict"]
+
+_C = TypeVar("_C", bound=type[Any])
+
+
+@frozen(kw_only=True)
+class Broken:
+    """A broken adapter and the ids of all rules that fail on it."""
+
+    adapter: type[Any]
+    must_fail: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """What it does wrong, as its class says it."""
+        return self.adapter.__name__
+
+
+BROKEN: list[Broken] = []
+
+
+def broken(rules: str) -> Callable[[_C], _C]:
+    """Class decorator: this adapter fails exactly these rules, separated by spaces."""
+
+    def register(adapter: _C) -> _C:
+        BROKEN.append(Broken(adapter=adapter, must_fail=frozenset(rules.split())))
+        return adapter
+
+    return register
+
+
+class _Stores(ContextStoreConformance):
+    adapter_class = ReferenceStore
+
+    def make_store(self) -> ContextStore:
+        return self.adapter_class()
+
+    def reopen_store(self, store: ContextStore) -> ContextStore:
+        assert isinstance(store, ReferenceStore)
+        return store.second()
+
+    def broken_store(self) -> ContextStore:
+        return self.adapter_class(Backend(down=True))
+
+
+class _Counters(TokenCounterConformance):
+    adapter_class = ReferenceCounter
+
+    def make_counter(self) -> TokenCounter:
+        return self.adapter_class()
+
+    def other_counters(self) -> tuple[TokenCounter, ...]:
+        return tuple(self.adapter_class.others())
+
+
+class _Strategies(CompressionStrategyConformance):
+    adapter_class = ReferenceStrategy
+
+    def make_strategy(self, counter: TokenCounter) -> ReferenceStrategy:
+        return self.adapter_class(counter)
+
+
+class _Managers(ContextManagerConformance):
+    adapter_class = ReferenceManager
+
+    def make_manager(self, counter: TokenCounter, budget: Budget) -> ContextManager:
+        return self.adapter_class(counter, budget)
+
+    def second_manager(self, manager: ContextManager, counter: TokenCounter, budget: Budget) -> ContextManager:
+        assert isinstance(manager, ReferenceManager)
+        return manager.second(counter, budget)
+
+
+class _Sinks(EventSinkConformance):
+    adapter_class = ReferenceSink
+
+    def make_sink(self) -> EventSink:
+        return self.adapter_class([])
+
+    def broken_sink(self) -> EventSink:
+        return self.adapter_class(None)
+
+
+class _Sources(LimitsSourceConformance):
+    adapter_class = ReferenceLimits
+
+    def make_source(self) -> LimitsSource:
+        return self.adapter_class()
+
+    def known_models(self) -> tuple[tuple[str, str], ...]:
+        return (("small", ""), ("large", "host"))
+
+
+#: A suite per port, over an adapter that keeps every rule.
+HEALTHY: tuple[type[Any], ...] = (_Stores, _Counters, _Strategies, _Managers, _Sinks, _Sources)
+
+
+def suite_of(adapter: type[Any], *, sparse: bool = False) -> Conformance:
+    """The suite that checks a reference adapter, or one made from it; `sparse` tries fewer conversations and budgets."""
+    healthy = next(suite for suite in HEALTHY if issubclass(adapter, suite.adapter_class))
+    fewer = {"rounds": 1, "budget_step": 5} if sparse else {}
+    made: Conformance = type(adapter.__name__, (healthy,), {"adapter_class": adapter, **fewer})()
+    return made
+
+
+def verdict(one: Broken, *, others: bool = True) -> dict[str, str]:
+    """Run rules of the port on the adapter, each alone, and return the failure texts of those that failed.
+
+    The rules that must fail are run as anyone runs them; with `others`, so are those that must hold, on fewer conversations.
+    """
+    suite = suite_of(one.adapter)
+    results = [run_rule(suite, checked) for checked in suite.rules if checked.id in one.must_fail]
+    if others:
+        sparse = suite_of(one.adapter, sparse=True)
+        results += [run_rule(sparse, checked) for checked in sparse.rules if checked.id not in one.must_fail]
+    return {result.rule: result.detail for result in results if result.status is Status.FAILED}

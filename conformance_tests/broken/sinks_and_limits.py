@@ -1,0 +1,92 @@
+"""Sinks and sources of limits that break one thing each."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+from contextport.contracts import Event, Limits
+
+from ..reference_sink_and_limits import ReferenceLimits, ReferenceSink
+from .registry import broken
+
+__all__: list[str] = []
+
+
+@broken("SINK-1")
+class RaisesWhenTheTargetFails(ReferenceSink):
+    def emit(self, event: Event) -> None:
+        self.write(event)
+
+
+@broken("SINK-1 SINK-2")
+class RefusesTextThatUtf8CannotHold(ReferenceSink):
+    def emit(self, event: Event) -> None:
+        json.dumps(dict(event.data), ensure_ascii=False).encode()
+        super().emit(event)
+
+
+@broken("SINK-1 SINK-2")
+class FormatsTheSessionId(ReferenceSink):
+    def emit(self, event: Event) -> None:
+        _ = f"[{event.session_id}] " % ()
+        super().emit(event)
+
+
+@broken("SINK-2")
+class AddsFieldsToTheEvent(ReferenceSink):
+    def emit(self, event: Event) -> None:
+        if isinstance(event.data, dict):
+            event.data.setdefault("at", 0)
+        super().emit(event)
+
+
+@broken("SINK-2")
+class CutsLongValues(ReferenceSink):
+    def emit(self, event: Event) -> None:
+        for value in event.data.values():
+            if isinstance(value, list):
+                del value[100:]
+        super().emit(event)
+
+
+@broken("LIMITS-1 LIMITS-2 LIMITS-3")
+class UnknownModelIsAnError(ReferenceLimits):
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        return self.table[model]
+
+
+@broken("LIMITS-1")
+class UnknownModelHasEmptyLimits(ReferenceLimits):
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        return super().limits(model, host) or Limits(source="table")
+
+
+@broken("LIMITS-2")
+class NamesNoSource(ReferenceLimits):
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        found = super().limits(model, host)
+        return found and Limits(window=found.window)
+
+
+@broken("LIMITS-2")
+class KnowsNothing(ReferenceLimits):
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        return None
+
+
+@broken("LIMITS-2 LIMITS-3")
+class ForgetsWhatItWasAsked(ReferenceLimits):
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        return self.table.pop(model, None)
+
+
+@broken("LIMITS-3")
+class AnswersInOneThread(ReferenceLimits):
+    def __init__(self) -> None:
+        super().__init__()
+        self.local = threading.local()
+        self.local.ready = True
+
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        return super().limits(model, host) if getattr(self.local, "ready", False) else None

@@ -1,0 +1,46 @@
+"""A plain sink and a plain source of limits that keep every rule."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from contextport.contracts import Event, EventSink, Limits, LimitsSource, implements
+
+__all__ = ["ReferenceLimits", "ReferenceSink"]
+
+
+@implements(EventSink)
+class ReferenceSink:
+    """Keeps events in a list. Without one, each event is lost."""
+
+    def __init__(self, target: list[Any] | None) -> None:
+        self.target = target
+
+    def write(self, event: Event) -> None:
+        """Put the event where it goes."""
+        if self.target is None:
+            raise OSError("the target is gone")
+        self.target.append(copy.deepcopy(event))
+
+    def emit(self, event: Event) -> None:
+        try:
+            self.write(event)
+        except OSError:
+            return
+
+
+@implements(LimitsSource)
+class ReferenceLimits:
+    """Knows two models."""
+
+    table: dict[str, Limits | None]
+
+    def __init__(self) -> None:
+        self.table = {
+            "small": Limits(window=8_000, source="table"),
+            "large": Limits(window=200_000, max_output=64_000, source="table"),
+        }
+
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        return self.table.get(model)
