@@ -32,7 +32,8 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 def is_unwritable(error: StoreUnavailable) -> bool:
     """Whether the file could not be opened because this process may not write it or beside it."""
-    return isinstance(error.__cause__, sqlite3.Error) and primary_code(error.__cause__) in _UNWRITABLE
+    cause = error.__cause__
+    return isinstance(cause, PermissionError) or (isinstance(cause, sqlite3.Error) and primary_code(cause) in _UNWRITABLE)
 
 
 def store_error(error: sqlite3.Error, path: str) -> StoreUnavailable | StoreCorrupt:

@@ -6,6 +6,7 @@ The file is never opened but through SQLite: closing a file by any other way wou
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import sqlite3
@@ -40,6 +41,9 @@ def open_for_writing(path: str, durability: Literal["process", "power"], patienc
     Raises `StoreCorrupt` for a file that is not ours, damaged or of a later version, and `StoreUnavailable` for one out of reach.
     """
     _check_file(path)
+    if os.path.exists(path) and not os.access(path, os.W_OK):  # SQLite would open it, and leave logs that nobody can write
+        cause = PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        raise StoreUnavailable(f"{path} is read-only here: give this process write access to it", path=path) from cause
     deadline = time.monotonic() + patience
     attempt = 0
     while True:
