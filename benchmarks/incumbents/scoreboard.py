@@ -96,7 +96,7 @@ def _section(one: Ran) -> Iterator[str]:
         yield "### With the bare system\n"
     for name in shown:
         source, output = one.reproductions[name]
-        yield _folded(f"<code>reproductions/{name}</code>", "python", source.strip())
+        yield _folded(f"<code>reproductions/{name}</code>", "py", source.strip())  # `python` would be run as an example of ours
         yield f"prints\n\n```text\n{output.strip()}\n```\n"
 
 

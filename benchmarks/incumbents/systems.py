@@ -52,7 +52,7 @@ SYSTEMS: tuple[System, ...] = (
         strengths=(
             "One pure function, with a counter that is a plain function of messages: the easiest to wrap. With "
             "this configuration, which its docstring recommends, calls and results stay together, the input is left alone and "
-            "the budget is kept to the token. (Its default configuration has no `start_on` and does split pairs.)"
+            "the budget is kept, a large system prompt aside. (Its default configuration has no `start_on` and does split pairs.)"
         ),
         findings=(
             Finding(
