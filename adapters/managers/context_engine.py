@@ -166,7 +166,7 @@ class ContextEngine:
         if self._sink is not None:
             added = {"messages": len(entries), "last_seq": entries[-1].seq, "tokens": sum(entry.tokens for entry in entries)}
             self._emit(session_id, EventKind.MESSAGES_ADDED, added)
-        return tuple(entry.message for entry in entries)
+        return tuple([entry.message for entry in entries])
 
     def _draft(self, message: Message) -> Draft:
         tokens = message_tokens(message, self._counter)
@@ -313,7 +313,7 @@ class ContextEngine:
             extendable = extendable and result.extendable
         return View(
             messages=tuple(messages),
-            slots=slots_of(messages, (*region.kept, *region.tail)),
+            slots=slots_of(messages, region.entries),
             tokens=tokens,
             said=said_in(messages),
             extendable=extendable,

@@ -33,53 +33,52 @@ __all__ = ["Region", "SessionWindow", "View", "note_sizes", "said_in", "size_of"
 class Region:
     """What was read of one epoch: `tail`, its newest entries without a hole, and `kept`, earlier ones that may outlive others.
 
-    Holds conversation entries only. `messages` and `tokens` are those of the whole epoch up to `last_seq`.
+    Holds conversation entries only. `later` continues the tail: the entries that came since it was cut, apart from it so that
+    a turn copies those few only. `messages` and `tokens` are those of the whole epoch up to `last_seq`.
     """
 
     kept: tuple[Entry, ...]
     tail: tuple[Entry, ...]
+    later: tuple[Entry, ...] = ()
     messages: int
     tokens: int
     last_seq: int
 
-    def omitted(self) -> tuple[int, int]:
-        """(messages, tokens) of the epoch that were not read."""
-        read = (*self.kept, *self.tail)
-        return self.messages - len(read), self.tokens - sum(entry.tokens for entry in read)
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All that was read, in the order of the log."""
+        return (*self.kept, *self.tail, *self.later)
 
     def conversation(self, prompt: Message | None) -> list[Message]:
         """The region as one well-formed list, with a gap message for what was not read."""
-        count, tokens = self.omitted()
-        messages = [entry.message for entry in self.kept]
+        read = self.entries
+        messages = [entry.message for entry in read]
+        count = self.messages - len(read)
         if count > 0:
-            messages.append(gap_marker(count, tokens))
-        messages.extend(entry.message for entry in self.tail)
+            messages.insert(len(self.kept), gap_marker(count, self.tokens - sum([entry.tokens for entry in read])))
         arranged = arrange(messages)
         return arranged if prompt is None else [prompt, *arranged]
 
     def trimmed(self, size: int, counter: TokenCounter) -> Region:
-        """The region with no more of the tail than the newest steps of over `size` tokens; as it is if a mark would be lost."""
-        start, tokens = len(self.tail), 0
-        while start > 0 and (tokens <= size or self.tail[start].message.tool_results):
+        """The region with the newest steps of just over `size` tokens for its tail, or with all of it if a mark would be lost."""
+        tail = (*self.tail, *self.later)
+        start, tokens = len(tail), 0
+        while start > 0 and (tokens <= size or tail[start].message.tool_results):
             start -= 1
-            tokens += message_tokens(self.tail[start].message, counter)
-        dropped, tail = self.tail[:start], self.tail[start:]
-        if not dropped or any(entry.message.marked for entry in dropped):
-            return self
-        kept = (*self.kept, *(entry for entry in dropped if entry.seq == tail[0].turn))
-        return Region(
-            kept=_without_lone_questions(kept, tail[0].turn),
-            tail=tail,
-            messages=self.messages,
-            tokens=self.tokens,
-            last_seq=self.last_seq,
-        )
+            tokens += message_tokens(tail[start].message, counter)
+        dropped, kept = tail[:start], self.kept
+        if dropped and not any(entry.message.marked for entry in dropped):
+            tail = tail[start:]
+            question = tail[0].turn
+            kept = _without_lone_questions((*kept, *(entry for entry in dropped if entry.seq == question)), question)
+        return Region(kept=kept, tail=tail, messages=self.messages, tokens=self.tokens, last_seq=self.last_seq)
 
     def grown(self, said: Sequence[Entry], head: Head) -> Region:
         """The region with later conversation entries of the log, up to `head`."""
         return Region(
             kept=self.kept,
-            tail=(*self.tail, *said),
+            tail=self.tail,
+            later=(*self.later, *said),
             messages=head.messages,
             tokens=head.tokens,
             last_seq=head.last_seq,
