@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -73,6 +74,36 @@ class Compression:
     shortened: tuple[Shortening, ...] = ()
     reason: str = ""
     extendable: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        given: Sequence[Message],
+        window: Sequence[Message],
+        *,
+        tokens: int,
+        max_tokens: int,
+        reason: str = "",
+        extendable: bool = False,
+    ) -> Compression:
+        """The result for a `window` made of `given`: outcome, omitted and shortened follow from the two.
+
+        `tokens` is the size of the window.
+        """
+        before = {message.id: message for message in given}
+        kept = {message.id for message in window}
+        edited = [(before[m.id], m) for m in window if m.id in before and before[m.id] is not m and before[m.id].parts != m.parts]
+        same = len(window) == len(given) and not edited and all(message.id in before for message in window)
+        fits = Outcome.UNCHANGED if same else Outcome.SMALLER
+        return cls(
+            messages=tuple(window),
+            outcome=fits if tokens <= max_tokens else Outcome.CANNOT_FIT,
+            tokens=tokens,
+            omitted=tuple(message.id for message in given if message.id not in kept and message.in_conversation),
+            shortened=tuple(Shortening(old.id, len(old.text), len(new.text)) for old, new in edited),
+            reason=reason,
+            extendable=extendable,
+        )
 
 
 @frozen

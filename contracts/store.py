@@ -82,7 +82,8 @@ class ContextStore(Port):
         STORE-14  A session that was never written reads as an empty head and no entries; reading creates nothing.
         STORE-15  Appends by many tasks at once are all stored, once, each caller's in its own order.
         STORE-16  `Entry.turn` is the seq of the newest entry of the epoch, up to itself, that opens a turn, or 0.
-        STORE-17  A backend that fails raises `StoreUnavailable` or `StoreCorrupt` with the foreign error as `__cause__`.
+        STORE-17  A backend that fails raises `StoreUnavailable` or `StoreCorrupt` with the foreign error as `__cause__`. After
+                  `close`, which may be repeated, every call raises `StoreUnavailable`.
         STORE-18  Two stores over different backends share nothing.
         STORE-19  A call that is cancelled has stored all of its drafts or none, and the store goes on working.
 

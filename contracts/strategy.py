@@ -31,11 +31,13 @@ class CompressionStrategy(Port):
         STRATEGY-12  `tokens` equals `estimate_tokens(messages)`; an empty list costs 0.
         STRATEGY-13  A pinned message is in the output as long as pinned messages, with the turns they stand in, take at most
                      half of `max_tokens` and fit beside the system messages and the newest turn.
-        STRATEGY-14  `omitted` and `shortened` are true: exactly the ids that are missing and that have other text.
+        STRATEGY-14  `omitted` and `shortened` are true: exactly the ids of what was said and is missing, and of what has
+                     other text.
         STRATEGY-15  Reasoning is whole or absent: a message with tool calls keeps its reasoning, unchanged and first.
         STRATEGY-16  A shortened text is made of pieces of the original and a visible marker, cut between grapheme clusters.
         STRATEGY-17  Never empty for non-empty input; empty for empty input.
-        STRATEGY-18  `estimate_tokens` is additive: the cost of a list is the sum of its messages' costs.
+        STRATEGY-18  `estimate_tokens` is additive: the cost of a list is the sum of its messages' costs by the
+                     injected counter.
         STRATEGY-19  The output never costs more than the input.
         STRATEGY-20  An input whose calls and results are not in order is still compressed: no orphan result comes out that
                      has no call, and nothing raises.
@@ -51,7 +53,8 @@ class CompressionStrategy(Port):
     Lifetime
         Usable from construction on; keeps nothing of a call that changes a later result.
     Latitude
-        Which messages are worth keeping, within the rules. A result may be smaller than it had to be.
+        Which messages are worth keeping, within the rules. A result may be smaller than it had to be. Calls and results that
+        are not in order are mended only in a cut (STRATEGY-1, STRATEGY-20): a manager arranges what it gives.
     """
 
     async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
@@ -70,7 +73,7 @@ class StablePrefix(Port):
         STRATEGY-22  If compress(a) is `extendable` and its output plus new messages b fits, then compress(a + b) is that
                      output plus b: a manager need not ask again.
 
-    Caller guarantees: b is well-formed: every result follows its call. Errors, concurrency, lifetime: as `CompressionStrategy`.
+    Caller guarantees: b is well-formed: every result follows its call, every message has content. Errors, concurrency, lifetime: as `CompressionStrategy`.
     Latitude: where the next cut falls.
     """
 

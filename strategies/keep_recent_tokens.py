@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import attrs
 from attrs import frozen
 
 from contextport.contracts import (
@@ -20,10 +19,10 @@ from contextport.contracts import (
 )
 
 from .atoms import Steps, split
-from .selection import Selection, select, window_from
+from .selection import select, window_from
 from .squeeze import squeeze
 
-__all__ = ["KeepRecentTokens", "compression", "left_out", "total_tokens", "unchanged"]
+__all__ = ["KeepRecentTokens", "total_tokens", "unchanged"]
 
 
 def total_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
@@ -34,27 +33,6 @@ def total_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
 def unchanged(messages: Sequence[Message], tokens: int) -> Compression:
     """The result for input that fits."""
     return Compression(messages=tuple(messages), outcome=Outcome.UNCHANGED, tokens=tokens, reason="it fits", extendable=True)
-
-
-def left_out(given: Sequence[Message], kept: Sequence[Message]) -> tuple[str, ...]:
-    """The ids of the messages that were said and are not kept, in order."""
-    ids = {message.id for message in kept}
-    return tuple(message.id for message in given if message.id not in ids and message.in_conversation)
-
-
-def compression(
-    given: Sequence[Message], selection: Selection, counter: TokenCounter, max_tokens: int, reason: str
-) -> Compression:
-    """The result for a selection of `given`."""
-    tokens = total_tokens(selection.messages, counter)
-    return Compression(
-        messages=selection.messages,
-        outcome=Outcome.SMALLER if tokens <= max_tokens else Outcome.CANNOT_FIT,
-        tokens=tokens,
-        omitted=left_out(given, selection.messages),
-        shortened=selection.shortened,
-        reason=reason,
-    )
 
 
 @implements(CompressionStrategy, StablePrefix)
@@ -94,10 +72,16 @@ class KeepRecentTokens:
             kept = window_from(steps, start, max_tokens, self.counter)
             if kept is not None:
                 selection = select(steps, kept, max_tokens, self.counter)
-                result = compression(messages, selection, self.counter, max_tokens, "older steps were left out")
-                return attrs.evolve(result, extendable=start in grid_starts and selection.has_gap)
-        selection = squeeze(steps, max_tokens, self.counter)
-        return compression(messages, selection, self.counter, max_tokens, "the newest step alone is too large; it was shortened")
+                extendable = start in grid_starts and selection.has_gap
+                return self._cut(messages, selection.messages, max_tokens, "older steps were left out", extendable)
+        shortened = squeeze(steps, max_tokens, self.counter)
+        return self._cut(messages, shortened, max_tokens, "the newest step alone is too large; it was shortened")
+
+    def _cut(
+        self, given: Sequence[Message], window: Sequence[Message], max_tokens: int, reason: str, extendable: bool = False
+    ) -> Compression:
+        tokens = self.estimate_tokens(window)
+        return Compression.of(given, window, tokens=tokens, max_tokens=max_tokens, reason=reason, extendable=extendable)
 
     def _grid_starts(self, steps: Steps, max_tokens: int) -> list[int]:
         """Where the window may begin, earliest first: the first step, and each first step past a line of the grid."""

@@ -16,7 +16,7 @@ from contextport.contracts import (
 )
 
 from .atoms import Steps, split
-from .keep_recent_tokens import KeepRecentTokens, compression, total_tokens, unchanged
+from .keep_recent_tokens import KeepRecentTokens, total_tokens, unchanged
 from .selection import select, window_from
 
 __all__ = ["KeepRecentTurns"]
@@ -52,7 +52,9 @@ class KeepRecentTurns:
         kept = None if start is None or max_tokens < 0 else window_from(steps, start, max_tokens, self.counter)
         if kept is not None:
             selection = select(steps, kept, max_tokens, self.counter)
-            return compression(messages, selection, self.counter, max_tokens, "older turns were left out")
+            size = self.estimate_tokens(selection.messages)
+            reason = "older turns were left out"
+            return Compression.of(messages, selection.messages, tokens=size, max_tokens=max_tokens, reason=reason)
         return await KeepRecentTokens(self.counter, target_share=1.0).compress(messages, max_tokens)
 
     def _start(self, steps: Steps) -> int | None:

@@ -10,12 +10,11 @@ from contextport.contracts import (
     InvalidArgument,
     Message,
     Outcome,
-    Shortening,
     implements,
     verify,
 )
 
-from .keep_recent_tokens import left_out, unchanged
+from .keep_recent_tokens import unchanged
 
 __all__ = ["Pipeline"]
 
@@ -41,25 +40,13 @@ class Pipeline:
         if tokens <= max_tokens:
             return unchanged(messages, tokens)
         current: Sequence[Message] = messages
-        shortened: dict[str, Shortening] = {}
         reasons: list[str] = []
         for stage in self._stages:
             result = await stage.compress(current, max_tokens)
             current = result.messages
             if result.outcome is not Outcome.UNCHANGED:
                 reasons.append(result.reason)
-            for one in result.shortened:
-                first = shortened.get(one.message_id, one)
-                shortened[one.message_id] = Shortening(one.message_id, first.chars_before, one.chars_after)
             if result.tokens <= max_tokens:
                 break
-        kept = {message.id for message in current}
         tokens = self.estimate_tokens(current)
-        return Compression(
-            messages=tuple(current),
-            outcome=Outcome.SMALLER if tokens <= max_tokens else Outcome.CANNOT_FIT,
-            tokens=tokens,
-            omitted=left_out(messages, current),
-            shortened=tuple(one for one in shortened.values() if one.message_id in kept),
-            reason="; ".join(reasons),
-        )
+        return Compression.of(messages, current, tokens=tokens, max_tokens=max_tokens, reason="; ".join(reasons))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
-from contextport.contracts import Importance, Kind, Message, Shortening, TokenCounter, message_tokens
+from contextport.contracts import Importance, Kind, Message, TokenCounter, message_tokens
 
 from .atoms import Step, Steps
 from .gap_marker import gap_marker
@@ -19,10 +19,9 @@ GAP_SHARE = 0.1  # a gap message is worth this much of a budget at most
 
 @frozen(kw_only=True)
 class Selection:
-    """The messages of a window, and which of them are shortened."""
+    """The messages of a window, and whether a gap message says what is missing."""
 
     messages: tuple[Message, ...]
-    shortened: tuple[Shortening, ...] = ()
     has_gap: bool = False
 
 

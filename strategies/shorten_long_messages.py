@@ -11,7 +11,6 @@ from contextport.contracts import (
     CompressionStrategy,
     InvalidArgument,
     Message,
-    Outcome,
     TokenCounter,
     implements,
     message_tokens,
@@ -19,8 +18,8 @@ from contextport.contracts import (
 
 from .atoms import arrange
 from .head_and_tail import shorten_message
-from .keep_recent_tokens import left_out, total_tokens, unchanged
-from .squeeze import give_up_order, shortenings
+from .keep_recent_tokens import total_tokens, unchanged
+from .squeeze import give_up_order
 
 __all__ = ["ShortenLongMessages"]
 
@@ -65,11 +64,5 @@ class ShortenLongMessages:
             if size > self.max_message_tokens:
                 current[n] = shorten_message(current[n], self.counter, self.max_message_tokens, self.head_share)
                 tokens -= size - message_tokens(current[n], self.counter)
-        return Compression(
-            messages=tuple(current),
-            outcome=Outcome.SMALLER if tokens <= max_tokens else Outcome.CANNOT_FIT,
-            tokens=tokens,
-            omitted=left_out(messages, current),
-            shortened=shortenings(paired, current),
-            reason=f"messages of over {self.max_message_tokens} tokens were shortened: {before} to {tokens} tokens",
-        )
+        reason = f"messages of over {self.max_message_tokens} tokens were shortened: {before} to {tokens} tokens"
+        return Compression.of(messages, current, tokens=tokens, max_tokens=max_tokens, reason=reason)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from contextport.contracts import Message, Shortening, TokenCounter, message_tokens
+from contextport.contracts import Message, TokenCounter, message_tokens
 
 from .atoms import Steps, is_system, newest_question
 from .head_and_tail import shorten_message
-from .selection import Selection, extras_before, select
+from .selection import extras_before, select
 
-__all__ = ["give_up_order", "shorten_to_fit", "shortenings", "squeeze"]
+__all__ = ["give_up_order", "shorten_to_fit", "squeeze"]
 
 
-def squeeze(steps: Steps, max_tokens: int, counter: TokenCounter) -> Selection:
+def squeeze(steps: Steps, max_tokens: int, counter: TokenCounter) -> tuple[Message, ...]:
     """The best legal window that fits, from most to least: newest step and pins, without pins, the newest question alone.
 
     Returns the smallest one, over budget, when none fits.
     """
-    selection = Selection(messages=tuple(steps.messages[n] for n in steps.system))
+    window = tuple(steps.messages[n] for n in steps.system)
     for kept in _candidates(steps, max_tokens):
-        selection = select(steps, kept, max_tokens, counter)
-        selection = shorten_to_fit(selection.messages, max_tokens, counter)
-        if sum(message_tokens(m, counter) for m in selection.messages) <= max_tokens:
+        window = shorten_to_fit(select(steps, kept, max_tokens, counter).messages, max_tokens, counter)
+        if sum(message_tokens(m, counter) for m in window) <= max_tokens:
             break
-    return selection
+    return window
 
 
 def _candidates(steps: Steps, max_tokens: int) -> list[list[int]]:
@@ -38,7 +35,7 @@ def _candidates(steps: Steps, max_tokens: int) -> list[list[int]]:
     return [[*pins, *asked, last], [*asked, last], asked or [last]]
 
 
-def shorten_to_fit(messages: tuple[Message, ...], max_tokens: int, counter: TokenCounter) -> Selection:
+def shorten_to_fit(messages: tuple[Message, ...], max_tokens: int, counter: TokenCounter) -> tuple[Message, ...]:
     """Shorten texts until the messages fit, or as far as it goes: least important first, the newest question last."""
     current = list(messages)
     excess = sum(message_tokens(m, counter) for m in current) - max_tokens
@@ -48,13 +45,7 @@ def shorten_to_fit(messages: tuple[Message, ...], max_tokens: int, counter: Toke
         before = message_tokens(current[n], counter)
         current[n] = shorten_message(current[n], counter, max(0, before - excess))
         excess -= before - message_tokens(current[n], counter)
-    return Selection(messages=tuple(current), shortened=shortenings(messages, current))
-
-
-def shortenings(before: Sequence[Message], after: Sequence[Message]) -> tuple[Shortening, ...]:
-    """What differs between two lists of the same messages."""
-    pairs = zip(before, after, strict=True)
-    return tuple(Shortening(old.id, len(old.text), len(new.text)) for old, new in pairs if new is not old)
+    return tuple(current)
 
 
 def give_up_order(messages: tuple[Message, ...], counter: TokenCounter) -> list[int]:
