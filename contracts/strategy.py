@@ -73,7 +73,8 @@ class StablePrefix(Port):
         STRATEGY-22  If compress(a) is `extendable` and its output plus new messages b fits, then compress(a + b) is that
                      output plus b: a manager need not ask again.
 
-    Caller guarantees: b is well-formed: every result follows its call, every message has content. Errors, concurrency, lifetime: as `CompressionStrategy`.
+    Caller guarantees: b is well-formed: every result follows its call, every message has content.
+    Errors, concurrency, lifetime: as `CompressionStrategy`.
     Latitude: where the next cut falls.
     """
 
