@@ -59,6 +59,7 @@ _WITH_ASSERTIONS = (
     "store_concurrency_rules",
     "counter_rules",
     "strategy_rules",
+    "strategy_result_rules",
     "manager_rules",
     "manager_session_rules",
     "sink_and_limits_rules",

@@ -24,20 +24,44 @@ from contextport.contracts import (
 
 __all__ = [
     "conversations",
-    "disordered",
     "is_complete",
     "is_system",
-    "long_texts",
     "long_tool_loop",
     "newest_question",
     "segments",
     "tool_heavy",
+    "with_calls",
 ]
 
-_WORDS = (
-    "plan file error total north seven table query river cloud "
-    "привет мир данные 你好 世界 数据 こんにちは 데이터 नमस्ते שלום مرحبا e\u0301te\u0301 👩‍👩‍👧‍👦 🇩🇪🇫🇷 x=1; 3.14 /usr/lib"
-).split()
+_WORDS = [
+    "plan",
+    "file",
+    "error",
+    "total",
+    "north",
+    "seven",
+    "table",
+    "query",
+    "river",
+    "cloud",
+    "x=1;",
+    "3.14",
+    "/usr/lib",
+    "привет",
+    "мир",
+    "данные",
+    "你好",
+    "世界",
+    "数据",
+    "こんにちは",
+    "데이터",
+    "नमस्ते",
+    "שלום",
+    "مرحبا",
+    "été",
+    "👩\u200d👩\u200d👧\u200d👦",
+    "🇩🇪🇫🇷",
+]
 
 
 def is_system(message: Message) -> bool:
@@ -106,7 +130,9 @@ class _Writer:
         if chance < 0.15:
             self.add("user", Text(self.text(most)), Media(media="image", data="iVBORw0KGgo=", size_px=(2, 2)))
         elif chance < 0.3:
-            self.add_chat(role="user", content=[{"type": "text", "text": self.text(most)}, {"type": "text", "text": self.text(2)}])
+            self.add_chat(
+                role="user", content=[{"type": "text", "text": self.text(most)}, {"type": "text", "text": self.text(2)}]
+            )
         elif chance < 0.45:
             self.add_chat(role="user", content=self.text(most), name="ann", x_trace={"n": 1})
         else:
@@ -285,6 +311,11 @@ def conversations(rounds: int) -> Iterator[tuple[Message, ...]]:
             yield _written(shape, seed)
 
 
+def with_calls(seed: int) -> list[tuple[Message, ...]]:
+    """Complete conversations that have calls, one of each such shape."""
+    return [_written(shape, seed) for shape in (_with_tools, _many_rounds, _reasoning, _interrupted, _system_in_the_middle)]
+
+
 def tool_heavy(turns: int = 12) -> tuple[Message, ...]:
     """A long complete conversation of turns with tools."""
     writer = _Writer(random.Random("tool heavy"), longest=20)
@@ -302,38 +333,3 @@ def long_tool_loop(rounds: int = 25) -> tuple[Message, ...]:
     for _ in range(rounds):
         writer.round()
     return tuple(writer.messages)
-
-
-def disordered(rounds: int) -> Iterator[tuple[Message, ...]]:
-    """Conversations with calls that wait, results that come late, twice, before their call, or without one."""
-    for seed in range(rounds):
-        for shape in (_with_tools, _many_rounds, _reasoning, _interrupted, _system_in_the_middle):
-            whole = list(_written(shape, seed))
-            results = [n for n, message in enumerate(whole) if message.tool_results]
-            callers = [n for n, message in enumerate(whole) if message.tool_calls]
-            if not results or not callers:
-                continue
-            rng = random.Random(f"disorder {shape.__name__} {seed}")
-            lost, moved = rng.choice(results), rng.choice(results)
-            again = attrs.evolve(whole[rng.choice(results)], id="again")
-            stray = Message.tool("no such call", "stray words", id="stray")
-            yield tuple(whole[: results[-1]])  # the newest call waits
-            yield tuple(message for n, message in enumerate(whole) if n != lost)
-            yield tuple(message for n, message in enumerate(whole) if n != rng.choice(callers))
-            yield (*(message for n, message in enumerate(whole) if n != moved), whole[moved])
-            yield (whole[moved], *(message for n, message in enumerate(whole) if n != moved))
-            yield (*whole, again)
-            yield (stray, *whole)
-            yield (*whole[: callers[-1]], stray, *whole[callers[-1] :])
-            yield tuple(whole[results[0] :])
-
-
-def long_texts() -> Iterator[tuple[Message, ...]]:
-    """One long text each, made of clusters of several code points, words and line ends: as question, and as tool result."""
-    clusters = ("e\u0301", "n\u0303", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "\r\n", "가", "\u1112\u1161\u11ab", "क्षि", "☁\ufe0f", "word ", "x1 ", "好", "a")
-    for seed in range(3):
-        rng = random.Random(f"long text {seed}")
-        text = "".join(rng.choices(clusters, k=170))
-        yield (Message.user("first", id="m0"), Message.assistant("second", id="m1"), Message.user(text, id="m2"))
-        call = ToolCall(call_id="c", name="f", arguments="{}")
-        yield (Message.user("ask", id="m0"), Message.assistant("", call, id="m1"), Message.tool("c", text, id="m2"))

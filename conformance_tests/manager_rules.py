@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from contextport.contracts import (
     Budget,
     BudgetTooSmall,
@@ -17,8 +15,9 @@ from contextport.contracts import (
     to_chat,
 )
 
-from .conversations import conversations, disordered, is_complete, newest_question
+from .conversations import conversations, is_complete, newest_question
 from .exact_counters import WordsCounter
+from .hard_conversations import disordered
 from .rules import rule
 from .shortened_text import shortening_problem
 
@@ -56,11 +55,23 @@ async def window_or_numbers(manager: ContextManager, session_id: str) -> Context
     try:
         return await manager.get_context(session_id)
     except BudgetTooSmall as error:
-        needed, available = error.details.get("needed"), error.details.get("available")
-        assert isinstance(needed, int), f"BudgetTooSmall has needed={needed!r}, available={available!r}"
-        assert isinstance(available, int), f"BudgetTooSmall has needed={needed!r}, available={available!r}"
-        assert needed > available, f"BudgetTooSmall says that {needed} tokens do not fit {available}"
+        _assert_numbers(error)
         return None
+
+
+def _assert_numbers(error: BudgetTooSmall) -> None:
+    needed, available = error.details.get("needed"), error.details.get("available")
+    assert isinstance(needed, int), f"BudgetTooSmall has needed={needed!r}, available={available!r}"
+    assert isinstance(available, int), f"BudgetTooSmall has needed={needed!r}, available={available!r}"
+    assert needed > available, f"BudgetTooSmall says that {needed} tokens do not fit {available}"
+
+
+async def _refusal(manager: ContextManager, prompt: str) -> BudgetTooSmall | None:
+    try:
+        await manager.set_system_prompt("s", prompt)
+    except BudgetTooSmall as error:
+        return error
+    return None
 
 
 @rule("MANAGER-1", ContextManager, cause="messages are normalised on the way in or out, or the prompt is put elsewhere.")
@@ -86,7 +97,7 @@ async def what_fits_comes_back(suite: Suite) -> None:
     context = await manager.get_context("s")
     assert context.messages[0].role == "system", f"the window begins with a message of role {context.messages[0].role}"
     assert context.as_chat()[1:] == dicts, "dicts that were added do not come back as they were"
-    for given in conversations(rounds=1):
+    for given in conversations(1):
         given = tuple(m for m in given if m.role not in ("system", "developer") and m.in_conversation and m.parts)
         if not is_complete(given):
             continue
@@ -130,7 +141,9 @@ async def looking_changes_nothing(suite: Suite) -> None:
             assert await manager.get_context_stats("s") == stats, "get_context changed the stats"
         await manager.set_system_prompt("s", "")
         stats = await manager.get_context_stats("s")
-        assert stats.original_message_count == len(WORDY), f"{len(WORDY)} messages were added, {stats.original_message_count} count"
+        assert stats.original_message_count == len(WORDY), (
+            f"{len(WORDY)} messages were added, {stats.original_message_count} count"
+        )
 
 
 @rule("MANAGER-4", ContextManager, cause="the prompt is an ordinary message that is cut like others, or is added at each call.")
@@ -171,20 +184,19 @@ async def too_large_a_prompt_is_refused(suite: Suite) -> None:
     await manager.set_system_prompt("s", "old prompt")
     await fill(manager, "s", {"role": "user", "content": "hello"})
     for words in (30, 31, 500):
-        try:
-            await manager.set_system_prompt("s", " ".join(["rule"] * words))
-        except BudgetTooSmall as error:
-            needed, available = error.details.get("needed"), error.details.get("available")
-            assert isinstance(needed, int) and isinstance(available, int), f"the error has {error.details}"  # noqa: PT018
-            assert needed > available, f"the error says that {needed} tokens do not fit {available}"
-        else:
-            raise AssertionError(f"a system prompt of {words} words was accepted in a window of 30 tokens")
+        error = await _refusal(manager, " ".join(["rule"] * words))
+        assert error is not None, f"a system prompt of {words} words was accepted in a window of 30 tokens"
+        _assert_numbers(error)
         assert (await manager.get_context("s")).messages[0].text == "old prompt", "a refused prompt replaced the old one"
 
 
-@rule("MANAGER-7", ContextManager, cause="the newest messages are results or an interrupt, and the question is cut with the old ones.")
+@rule(
+    "MANAGER-7",
+    ContextManager,
+    cause="the newest messages are results or an interrupt, and the question is cut with the old ones.",
+)
 async def newest_question_is_in_the_window(suite: Suite) -> None:
-    for given in conversations(rounds=1):
+    for given in conversations(1):
         question = newest_question(given)
         if question is None or any(m.role in ("system", "developer") or not m.in_conversation for m in given):
             continue
@@ -227,7 +239,7 @@ async def calls_are_answered(suite: Suite) -> None:
     assert real == {"c1", "c2"}, f"real results of {real} are in the window, those of c1 and c2 were added"
     await fill(manager, "s", _result("c3"), _result("c3", "once more"))
     assert is_complete((await manager.get_context("s")).messages), "two results for one call are in the window"
-    for given in disordered(rounds=1):
+    for given in disordered(1):
         for window in (12, 30, 100_000):
             manager = await suite.manager(Budget.of(window))
             await fill(manager, "s", *(message for message in given if message.role not in ("system", "developer")))

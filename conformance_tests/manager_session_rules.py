@@ -40,7 +40,11 @@ async def _ids(manager: ContextManager, session_id: str) -> list[str]:
     return [message.id for message in said(await manager.get_context(session_id))]
 
 
-@rule("MANAGER-9", ContextManager, cause="the window is cleared and the log is not, or pinned messages are looked for in all epochs.")
+@rule(
+    "MANAGER-9",
+    ContextManager,
+    cause="the window is cleared and the log is not, or pinned messages are looked for in all epochs.",
+)
 async def clear_empties_the_window(suite: Suite) -> None:
     for budget in (_ROOMY, _TIGHT):
         manager = await suite.manager(budget)
@@ -75,12 +79,18 @@ async def stats_are_true(suite: Suite) -> None:
                 tokens = sum(map(counter.count_message, context.messages))
                 figures = (stats.message_count, stats.token_count, stats.is_compressed, stats.limit)
                 recount = (len(context.messages), tokens, context.is_compressed, context.limit)
-                assert figures == recount, f"stats say {figures}, get_context says {recount} (messages, tokens, compressed, limit)"
+                assert figures == recount, (
+                    f"stats say {figures}, get_context says {recount} (messages, tokens, compressed, limit)"
+                )
                 assert stats.system_tokens == counter.count_text(prompt), f"stats say {stats.system_tokens} for {prompt!r}"
                 assert stats.window == budget.window, f"stats say a window of {stats.window}, it is {budget.window}"
                 system = stats.system_tokens
-                shares = (tokens / context.limit, (tokens - system) / (context.limit - system))  # with the prompt, or apart from it
+                shares = (
+                    tokens / context.limit,
+                    (tokens - system) / (context.limit - system),
+                )  # with the prompt, or apart from it
                 assert any(abs(stats.usage_ratio - share) < 1e-3 for share in shares), f"usage_ratio is {stats.usage_ratio}"
+        stats = await manager.get_context_stats("s")
         added_tokens = 3 * 50 * len(WORDY)
         assert stats.history_tokens == added_tokens, f"history_tokens is {stats.history_tokens}, {added_tokens} were added"
         added_messages = stats.original_message_count - 3 * len(WORDY)
@@ -223,7 +233,9 @@ async def managers_share_the_store_alone(suite: Suite) -> None:
     one, other = await suite.manager(_TIGHT), await suite.manager(_TIGHT)
     await one.set_system_prompt("s", "Be brief.")
     await fill(one, "s", *WORDY[:2])
-    assert (await other.get_context("s")).messages == (), "what was added to one manager is seen in another, without a store between"
+    assert (await other.get_context("s")).messages == (), (
+        "what was added to one manager is seen in another, without a store between"
+    )
     second = await suite.sharing(one, _TIGHT)
     for n in range(2, len(WORDY), 2):
         await fill(second, "s", WORDY[n])
@@ -239,7 +251,7 @@ async def managers_share_the_store_alone(suite: Suite) -> None:
 
 @rule("MANAGER-20", AddsGroups, cause="the messages are added one by one.")
 async def group_is_added_whole(suite: Suite) -> None:
-    manager = await suite.manager(_ROOMY)
+    manager: Any = await suite.manager(_ROOMY)
     await fill(manager, "s", {"id": "a", "role": "user", "content": "hello"})
     good = {"id": "b", "role": "user", "content": "b"}
     for wrong in ({"role": "robot"}, {"id": "a", "role": "user", "content": "other"}):
@@ -270,7 +282,7 @@ async def group_is_added_whole(suite: Suite) -> None:
 @rule("MANAGER-21", Replays, cause="the window is built anew from the log as it is now, or the receipt leaves out what was made.")
 async def receipts_are_replayed(suite: Suite) -> None:
     for budget in (_ROOMY, _TIGHT, Budget.of(60)):
-        manager = await suite.manager(budget)
+        manager: Any = await suite.manager(budget)
         await manager.set_system_prompt("s", "Be brief.")
         shown: list[tuple[Receipt, list[str]]] = []
         for n, message in enumerate(WORDY):
@@ -293,10 +305,10 @@ async def receipts_are_replayed(suite: Suite) -> None:
 
 @rule("MANAGER-22", Replays, cause="the digest is not compared.")
 async def foreign_receipt_is_refused(suite: Suite) -> None:
-    manager = await suite.manager(_TIGHT)
+    manager: Any = await suite.manager(_TIGHT)
     await fill(manager, "s", *WORDY)
     receipt = (await manager.get_context("s")).receipt
-    stranger = await suite.manager(_TIGHT)
+    stranger: Any = await suite.manager(_TIGHT)
     await fill(stranger, "s", {"id": "x", "role": "user", "content": "something else"})
     wrong = Receipt.from_json(receipt.to_json().replace(receipt.digest, "0" * 64))
     for what, replayed in (

@@ -1,7 +1,8 @@
 """The pytest plug-in: what each suite class came to, in one line at the end and, with --conformance-report, in a file.
 
-It is loaded in every environment that has both pytest and contextport, so it imports nothing else. What a rule came to travels
-in the test's `user_properties`, and which suites were collected in the worker's output: both reach the controller of pytest-xdist.
+It is loaded in every environment that has both pytest and contextport, so it imports nothing else. What a rule came to
+travels in the test's `user_properties`, and which suites were collected in the worker's output: so both reach the controller
+of pytest-xdist.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _required(config: pytest.Config) -> list[str]:
-    given: str = config.getoption("--conformance-require")
+    given = str(config.getoption("--conformance-require") or "")
     return [name.strip() for name in given.split(",") if name.strip()]
 
 
@@ -107,10 +108,8 @@ def _row(report: pytest.TestReport, properties: Mapping[str, Any]) -> _Row | Non
         return {"status": "failed", "reason": failure, "seconds": report.duration}
     if report.skipped:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(getattr(report, "wasxfail", ""))
-        if hasattr(report, "wasxfail"):
-            status = "deviation"
-        else:
-            status = "absent" if "contextport.absent" in properties else "not run"
+        missing = "absent" if "contextport.absent" in properties else "not run"
+        status = "deviation" if hasattr(report, "wasxfail") else missing
         return {"status": status, "reason": reason.removeprefix("Skipped: ").removeprefix("reason: "), "seconds": report.duration}
     return {"status": "passed", "seconds": report.duration} if report.when == "call" else None
 

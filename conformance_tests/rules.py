@@ -14,11 +14,11 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import frozen
 
-__all__ = ["NotChecked", "Rule", "RuleResult", "Status", "run_async", "run_rule", "rule", "rules_of", "sentences"]
+__all__ = ["NotChecked", "Rule", "RuleResult", "Status", "rule", "rules_of", "run_async", "run_rule", "sentences"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _RULE_ID = re.compile(r"^ +([A-Z]+-\d+) +(.*)$")
@@ -182,4 +182,4 @@ def run_async(function: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
 
 async def settled(value: _T | Awaitable[_T]) -> _T:
     """The value, awaited if it has to be: an author's factory may be a plain function or a coroutine."""
-    return await value if inspect.isawaitable(value) else value
+    return await cast(Awaitable[_T], value) if inspect.isawaitable(value) else cast(_T, value)

@@ -59,7 +59,7 @@ def _problem(old: str, new: str) -> str:
         return f"{max(markers, key=len)!r} is not from the original, and too long for a marker"
     for cut in cuts:
         if 0 < cut < len(old) and _one_cluster(old, cut):
-            return f"the cut between {ascii(old[max(0, cut - 3) : cut])} and {ascii(old[cut : cut + 3])} is inside a grapheme cluster"
+            return f"the cut between {old[max(0, cut - 3) : cut]!a} and {old[cut : cut + 3]!a} is inside a grapheme cluster"
     return ""
 
 
@@ -75,7 +75,7 @@ def _common_suffix(a: str, b: str) -> int:
 
 
 def _longest_piece(text: str, at: int, old: str, start: int, stop: int) -> tuple[int, int]:
-    """(length, place in `old`) of the longest piece of old[start:stop] that `text` has at `at`; (0, 0) for none of some length."""
+    """(length, place in `old`) of the longest piece of old[start:stop] that `text` has at `at`; (0, 0) for no long one."""
     place = old.find(text[at : at + _LEAST_PIECE], start, stop) if len(text) - at >= _LEAST_PIECE else -1
     if place < 0:
         return 0, 0
@@ -93,7 +93,7 @@ def _one_cluster(text: str, at: int) -> bool:
         return True
     if "\U0001f3fb" <= after <= "\U0001f3ff":
         return True
-    regional = [character for character in _run_before(text, at)]
+    regional = _run_before(text, at)
     return "\U0001f1e6" <= after <= "\U0001f1ff" and len(regional) % 2 == 1
 
 

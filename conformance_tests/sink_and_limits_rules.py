@@ -19,7 +19,17 @@ _DATA: tuple[dict[str, Any], ...] = (
     {},
     {"tokens": 12, "ratio": 0.5, "on": True, "none": None},
     {"deep": {"list": [1, [2, {"x": "y"}]]}, "text": "Привет 你好 \u0000 \ud800 \n"},
-    {"kind": "x", "session_id": "y", "event": 1, "at": 2, "msg": "m", "message": "n", "name": "o", "args": ["%s %d"], "level": "p"},
+    {
+        "kind": "x",
+        "session_id": "y",
+        "event": 1,
+        "at": 2,
+        "msg": "m",
+        "message": "n",
+        "name": "o",
+        "args": ["%s %d"],
+        "level": "p",
+    },
     {"large": "x" * 200_000, "many": list(range(2_000))},
 )
 _SESSIONS = ("s", "", "a/b %s {x}", "\ud800\u0000\r\n", "x" * 10_000)

@@ -36,7 +36,9 @@ def _assert_whole(found: list[str], writers: int) -> None:
     )
     for writer in range(writers):
         own = [name for name in found if name.startswith(f"w{writer} ")]
-        assert own == [name for g in range(_GROUPS) for name in _group(writer, g)], f"the messages of writer {writer} changed order"
+        assert own == [name for g in range(_GROUPS) for name in _group(writer, g)], (
+            f"the messages of writer {writer} changed order"
+        )
         for number in range(_GROUPS):
             at = found.index(_group(writer, number)[0])
             assert found[at : at + 3] == _group(writer, number), f"group {number} of writer {writer} was torn apart"
@@ -83,7 +85,9 @@ async def cancelled_call_stores_all_or_nothing(suite: Suite) -> None:
             assert sorted(ids(log)) == sorted({*found, *group}), f"after repeating the append the log has {ids(log)}"
 
 
-@rule("STORE-20", ListsSessions, cause="pages overlap, the order is that of insertion or of a collation, or the limit is ignored.")
+@rule(
+    "STORE-20", ListsSessions, cause="pages overlap, the order is that of insertion or of a collation, or the limit is ignored."
+)
 async def lists_sessions_in_pages(suite: Suite) -> None:
     names = sorted(session_ids())
     async with suite.adapter() as store:
@@ -127,7 +131,9 @@ async def log_outlives_the_store(suite: Suite) -> None:
             assert [e.seq for e in await add(later, "s", "c")] == [4], "seq does not go on in a reopened store"
 
 
-@rule("STORE-22", SharedAcrossProcesses, cause="the head or the ids are cached in the store, or a writer does not lock the backend.")
+@rule(
+    "STORE-22", SharedAcrossProcesses, cause="the head or the ids are cached in the store, or a writer does not lock the backend."
+)
 async def two_stores_work_on_one_backend(suite: Suite) -> None:
     async with suite.adapter() as one, suite.reopened(one) as other:
         assert isinstance(one.shared_backend, str), f"shared_backend is {one.shared_backend!r}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -101,7 +102,7 @@ async def other_content_conflicts(suite: Suite) -> None:
     async with suite.adapter() as store:
         await store.append("s", [said(base)])
         for other in others:
-            error = await raised(MessageConflict, lambda other=other: store.append("s", [said(other)]), "other content")
+            error = await raised(MessageConflict, partial(store.append, "s", [said(other)]), "other content")
             assert error.details.get("message_id") == "a", f"the conflict does not name the message: {error.details}"
         assert [e.message for e in await store.read("s")] == [base], "a conflicting message changed the log"
         assert (await store.head("s")).last_seq == 1, "a conflicting message was given a number"
@@ -197,7 +198,7 @@ async def compares_before_it_sets_the_state(suite: Suite) -> None:
         for expected in (0, 2):
             error = await raised(
                 StateConflict,
-                lambda expected=expected: store.put_state("s", "two", expected=expected, drafts=[draft("c")]),
+                partial(store.put_state, "s", "two", expected=expected, drafts=[draft("c")]),
                 f"put_state with expected={expected} at version 1",
             )
             numbers = (error.details.get("expected"), error.details.get("actual"))
@@ -237,7 +238,9 @@ async def clear_begins_a_new_epoch(suite: Suite) -> None:
         assert await store.read("s", marked=True) == (), "cleared pins are read without naming their epoch"
         assert await store.read("s", epoch=1) == before, "the entries of epoch 1 are not there any more"
         again = await store.append("s", [draft("a", "new content"), draft("z")])
-        assert [(e.seq, e.epoch, e.turn) for e in again] == [(4, 2, 4), (5, 2, 5)], "entries of the new epoch are numbered otherwise"
+        assert [(e.seq, e.epoch, e.turn) for e in again] == [(4, 2, 4), (5, 2, 5)], (
+            "entries of the new epoch are numbered otherwise"
+        )
         assert ids(await store.read("s")) == ["a", "z"], "the new epoch holds other entries than were added to it"
         assert await store.read("s", epoch=1) == before, "adding to epoch 2 changed epoch 1"
         assert (await store.clear("s")).epoch == 3, "the third epoch is not number 3"
@@ -286,8 +289,9 @@ async def unwritten_session_is_empty(suite: Suite) -> None:
             assert await store.head("never") == Head(session_id="never"), "the head of an unwritten session has other values"
             assert await store.read("never") == (), "an unwritten session has entries"
             assert await store.read("never", marked=True, epoch=1) == (), "an unwritten session has marked entries"
-        if provides(store, ListsSessions):
-            assert await store.sessions() == (), "reading a session made it appear in the list of sessions"
+        lister: Any = store
+        if provides(lister, ListsSessions):
+            assert await lister.sessions() == (), "reading a session made it appear in the list of sessions"
         assert await store.purge("never") == 0, "purge of an unwritten session did not return 0"
 
 

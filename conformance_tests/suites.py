@@ -11,8 +11,8 @@ without pytest as well: see `checks`.
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence, Set
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence, Set
+from contextlib import asynccontextmanager, suppress
 from typing import Any, ClassVar
 
 from contextport.contracts import (
@@ -42,6 +42,7 @@ from . import (
     sink_and_limits_rules,
     store_concurrency_rules,
     store_rules,
+    strategy_result_rules,
     strategy_rules,
 )
 from .exact_counters import WordsCounter
@@ -58,7 +59,16 @@ __all__ = [
     "TokenCounterConformance",
 ]
 
-RULE_MODULES = (store_rules, store_concurrency_rules, counter_rules, strategy_rules, manager_rules, manager_session_rules, sink_and_limits_rules)
+RULE_MODULES = (
+    store_rules,
+    store_concurrency_rules,
+    counter_rules,
+    strategy_rules,
+    strategy_result_rules,
+    manager_rules,
+    manager_session_rules,
+    sink_and_limits_rules,
+)
 _LEAST_REASON = 15  # characters of a reason that says something
 
 
@@ -104,7 +114,7 @@ class Conformance:
         """Let go of an adapter that `make` built."""
 
     @asynccontextmanager
-    async def adapter(self) -> AsyncIterator[Any]:
+    async def adapter(self) -> AsyncGenerator[Any]:
         """An adapter of its own for one rule."""
         built = await self.make()
         try:
@@ -178,9 +188,7 @@ def _check_deviations(cls: type[Conformance]) -> None:
             )
 
 
-class ContextStoreConformance(
-    Conformance, port=ContextStore, capabilities=(ListsSessions, Durable, SharedAcrossProcesses)
-):
+class ContextStoreConformance(Conformance, port=ContextStore, capabilities=(ListsSessions, Durable, SharedAcrossProcesses)):
     """Suite of `ContextStore`, `ListsSessions`, `Durable` and `SharedAcrossProcesses`."""
 
     def make_store(self) -> ContextStore | Awaitable[ContextStore]:
@@ -201,13 +209,11 @@ class ContextStoreConformance(
         return store
 
     async def release(self, adapter: Any) -> None:
-        try:
+        with suppress(StoreUnavailable):
             await adapter.close()
-        except StoreUnavailable:
-            pass
 
     @asynccontextmanager
-    async def reopened(self, store: ContextStore) -> AsyncIterator[ContextStore]:
+    async def reopened(self, store: ContextStore) -> AsyncGenerator[ContextStore]:
         """A second store over the same backend."""
         second = self.reopen_store(store)
         if second is None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -22,14 +23,15 @@ from contextport.contracts import (
     message_tokens,
 )
 
-from .conversations import segments
+from .conversations import conversations, long_tool_loop, segments, tool_heavy
 from .exact_counters import WordsCounter
+from .hard_conversations import disordered
 from .shrinking import shrink
 
 if TYPE_CHECKING:
     from .suites import CompressionStrategyConformance as Suite
 
-__all__ = ["Check", "Window", "budgets", "compressed", "every_window", "shown"]
+__all__ = ["Check", "Window", "all_inputs", "budgets", "complete_inputs", "compressed", "every_window", "shown"]
 
 _ALL_BUDGETS_UP_TO = 64
 _SPREAD = 20
@@ -71,9 +73,17 @@ def budgets(total: int) -> list[int]:
     return sorted({0, 1, 2, 3, total - 1, total, total + 1, *(rng.randint(4, total) for _ in range(_SPREAD))})
 
 
-async def compressed(
-    strategy: CompressionStrategy, counter: TokenCounter, given: Sequence[Message], budget: int
-) -> Window:
+def complete_inputs(suite: Suite) -> Iterator[tuple[Message, ...]]:
+    """Inputs in which each call has its result: what a manager hands in."""
+    return chain(conversations(suite.rounds), (tool_heavy(), long_tool_loop()))
+
+
+def all_inputs(suite: Suite) -> Iterator[tuple[Message, ...]]:
+    """Complete inputs, disordered ones, and the empty one."""
+    return chain(conversations(suite.rounds), disordered(1), (tool_heavy(), ()))
+
+
+async def compressed(strategy: CompressionStrategy, counter: TokenCounter, given: Sequence[Message], budget: int) -> Window:
     """Compress a list of the messages."""
     result = await strategy.compress(list(given), budget)
     return Window(strategy=strategy, counter=counter, given=tuple(given), budget=budget, result=result)
@@ -194,7 +204,7 @@ def _part(part: Any) -> str:
     match part:
         case Text():
             text = part.text if len(part.text) <= 160 else f"{part.text[:90]}...{part.text[-50:]}"
-            return ascii(text) if any(not c.isprintable() or c.isspace() and c != " " for c in text) else repr(text)
+            return ascii(text) if any(not c.isprintable() or (c.isspace() and c != " ") for c in text) else repr(text)
         case Thinking():
             return f"thinking {part.text!r}"
         case ToolCall():

@@ -1,8 +1,28 @@
 """Deliberately broken adapters. Each names the rules that catch it; a rule that catches none is not worth its number."""
 
-from . import counters, managers, sinks_and_limits, stores, strategies
+from . import (
+    counters,
+    manager_sessions,
+    managers,
+    sinks_and_limits,
+    store_concurrency,
+    store_states,
+    stores,
+    strategies,
+    strategy_results,
+)
 from .registry import BROKEN, HEALTHY, Broken, suite_of, verdict
 
 __all__ = ["BROKEN", "HEALTHY", "Broken", "suite_of", "verdict"]
 
-_MODULES = (stores, counters, strategies, managers, sinks_and_limits)
+_MODULES = (
+    stores,
+    store_states,
+    store_concurrency,
+    counters,
+    strategies,
+    strategy_results,
+    managers,
+    manager_sessions,
+    sinks_and_limits,
+)

@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from contextport.conformance_tests.reference_counter import ReferenceCounter
 from contextport.contracts import (
     CountKind,
     ErrorBound,
@@ -25,7 +26,6 @@ from contextport.contracts import (
     to_chat,
 )
 
-from ..reference_counter import ReferenceCounter
 from .registry import broken
 
 __all__: list[str] = []

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import frozen
 
-from contextport.contracts import Budget, ContextManager, ContextStore, EventSink, LimitsSource, TokenCounter
-
-from ..reference_counter import ReferenceCounter
-from ..reference_manager import ReferenceManager
-from ..reference_sink_and_limits import ReferenceLimits, ReferenceSink
-from ..reference_store import Backend, ReferenceStore
-from ..reference_strategy import ReferenceStrategy
-from ..rules import Status, run_rule
-from ..suites import (
+from contextport.conformance_tests.reference_counter import ReferenceCounter
+from contextport.conformance_tests.reference_manager import ReferenceManager
+from contextport.conformance_tests.reference_sink_and_limits import ReferenceLimits, ReferenceSink
+from contextport.conformance_tests.reference_store import Backend, ReferenceStore
+from contextport.conformance_tests.reference_strategy import ReferenceStrategy
+from contextport.conformance_tests.rules import Status, run_rule
+from contextport.conformance_tests.suites import (
     CompressionStrategyConformance,
     Conformance,
     ContextManagerConformance,
@@ -24,6 +22,7 @@ from ..suites import (
     LimitsSourceConformance,
     TokenCounterConformance,
 )
+from contextport.contracts import Budget, ContextManager, ContextStore, EventSink, LimitsSource, TokenCounter
 
 __all__ = ["BROKEN", "HEALTHY", "Broken", "broken", "suite_of", "verdict"]
 
@@ -39,8 +38,8 @@ class Broken:
 
     @property
     def name(self) -> str:
-        """What it does wrong, as its class says it."""
-        return self.adapter.__name__
+        """Where it stands and what it does wrong, such as `stores.NumbersFromZero`."""
+        return f"{self.adapter.__module__.rpartition('.')[2]}.{self.adapter.__name__}"
 
 
 BROKEN: list[Broken] = []
@@ -126,8 +125,8 @@ def suite_of(adapter: type[Any], *, sparse: bool = False) -> Conformance:
     """The suite that checks a reference adapter, or one made from it; `sparse` tries fewer conversations and budgets."""
     healthy = next(suite for suite in HEALTHY if issubclass(adapter, suite.adapter_class))
     fewer = {"rounds": 1, "budget_step": 5} if sparse else {}
-    made: Conformance = type(adapter.__name__, (healthy,), {"adapter_class": adapter, **fewer})()
-    return made
+    made = type(adapter.__name__, (healthy,), {"adapter_class": adapter, **fewer})
+    return cast(Conformance, made())
 
 
 def verdict(one: Broken, *, others: bool = True) -> dict[str, str]:

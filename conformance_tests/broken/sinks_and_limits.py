@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import threading
 
+from contextport.conformance_tests.reference_sink_and_limits import ReferenceLimits, ReferenceSink
 from contextport.contracts import Event, Limits
 
-from ..reference_sink_and_limits import ReferenceLimits, ReferenceSink
 from .registry import broken
 
 __all__: list[str] = []
