@@ -103,6 +103,8 @@ def _method_violations(name: str, member: object, description: Method) -> list[s
     if not isinstance(member, FunctionType | MethodType | BuiltinFunctionType):
         return [f"{name} is a {type(member).__name__}, not a method"]
     wanted = description.getTaggedValue(_FUNCTION)
+    if isinstance(member, MethodType) and _form(member.__func__) == _form(wanted):  # spares most methods a slow inspection
+        return []
     wanted_parameters = list(inspect.signature(wanted).parameters.values())[1:]
     given = inspect.signature(member).parameters
     found = [
@@ -121,6 +123,17 @@ def _method_violations(name: str, member: object, description: Method) -> list[s
     return found
 
 
+def _form(function: object) -> object:
+    """What decides how a plain function may be called: equal forms have no violation. Anything else equals only itself."""
+    if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__") or hasattr(function, "__signature__"):
+        return function
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    optional = (len(function.__defaults__ or ()), sorted(function.__kwdefaults__ or ()))
+    return names, code.co_argcount, code.co_posonlyargcount, code.co_flags & _CALLING, optional
+
+
+_CALLING = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 

@@ -81,6 +81,8 @@ def load_message(text: str) -> Message:
                 f"a stored message has form {version}; this version reads form {_VERSION}: upgrade contextport",
                 version=version,
             )
+        if len(value) == 3 and "chat" in value:  # most messages
+            return decode(value["chat"], id=value["id"])
         fields = {key: value[key] for key in value if key in _DEFAULTS}
         if "kind" in fields:
             fields["kind"] = Kind(fields["kind"])
