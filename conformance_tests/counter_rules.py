@@ -64,8 +64,16 @@ _HARD_TEXTS = (
     "<|im_start|>system<|im_end|>",
     "<s>[INST] </s> <bos> <eos> <pad> <unk> [CLS] [SEP]",
 )
-_LONG_RUNS = ("a", " ", "=", "0", "好", "\n", "👍", "ab ", "\u0301")
-_RUN_LENGTH = 1_000_000
+_LONG_RUNS = {
+    "a": 2_000_000,
+    " ": 1_000_000,
+    "=": 300_000,
+    "0": 300_000,
+    "好": 300_000,
+    "\n": 300_000,
+    "\u0301": 100_000,
+    "ab ": 30_000,
+}
 
 
 def _tools() -> list[Any]:
@@ -136,8 +144,8 @@ async def any_text_is_counted(suite: Suite) -> None:
     for text in (*_TEXTS, *_HARD_TEXTS):
         alone, sent = counter.count_text(text), counter.count_message(Message.user(text))
         assert sent >= alone >= 0, f"{text!r} counts {alone}, and {sent} as a message"
-    for sign in _LONG_RUNS:
-        text = sign * (_RUN_LENGTH // len(sign))
+    for sign, length in _LONG_RUNS.items():
+        text = sign * length
         assert counter.count_text(text) >= 1, f"{len(text)} times {sign!r} count nothing"
 
 

@@ -1,0 +1,106 @@
+"""The suites without pytest: at start-up, in a notebook, and never quietly under `python -O`."""
+
+import asyncio
+import subprocess
+import sys
+
+import pytest
+
+from contextport.conformance_tests import (
+    Status,
+    check_compression_strategy,
+    check_context_manager,
+    check_context_store,
+    check_event_sink,
+    check_limits_source,
+    check_token_counter,
+)
+from contextport.conformance_tests.reference_counter import ReferenceCounter
+from contextport.conformance_tests.reference_manager import ReferenceManager
+from contextport.conformance_tests.reference_sink_and_limits import ReferenceLimits, ReferenceSink
+from contextport.conformance_tests.reference_store import ReferenceStore
+from contextport.conformance_tests.reference_strategy import ReferenceStrategy
+from contextport.contracts import PortMismatch
+
+WITHOUT_PYTEST = """
+import sys
+
+class NoPytest:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pytest", "_pytest"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, NoPytest())
+from contextport.conformance_tests import *
+from contextport.conformance_tests.reference_store import ReferenceStore
+results = check_context_store(ReferenceStore)
+print(len(results), {str(result.status) for result in results} <= {"passed", "not run"})
+"""
+
+
+def python(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *flags, "-c", code], capture_output=True, text=True)
+
+
+def test_every_port_has_a_check() -> None:
+    def second(manager: object, counter: object, budget: object) -> ReferenceManager:
+        assert isinstance(manager, ReferenceManager)
+        return manager.second(counter, budget)  # type: ignore[arg-type]
+
+    checked = {
+        "STORE": check_context_store(ReferenceStore),
+        "COUNTER": check_token_counter(ReferenceCounter),
+        "STRATEGY": check_compression_strategy(ReferenceStrategy),
+        "MANAGER": check_context_manager(ReferenceManager, second=second),
+        "SINK": check_event_sink(lambda: ReferenceSink([])),
+        "LIMITS": check_limits_source(ReferenceLimits, known=[("small", "")]),
+    }
+    for name, results in checked.items():
+        assert {result.rule.partition("-")[0] for result in results} == {name}
+        assert [result for result in results if result.status is Status.FAILED] == []
+    not_run = [
+        (result.rule, result.detail) for results in checked.values() for result in results if result.status is not Status.PASSED
+    ]
+    assert not_run == [
+        ("STORE-17", "write broken_store, so that a failing backend can be tried"),
+        ("STORE-21", "write reopen_store, so that a second store can be opened on the same backend"),
+        ("STORE-22", "write reopen_store, so that a second store can be opened on the same backend"),
+    ]
+
+
+def test_checks_need_no_pytest() -> None:
+    done = python(WITHOUT_PYTEST)
+    assert done.stdout.split() == ["22", "True"], done.stderr
+
+
+def test_checks_run_inside_a_running_loop() -> None:
+    async def notebook_cell() -> int:
+        return len(check_token_counter(ReferenceCounter))
+
+    assert asyncio.run(notebook_cell()) == 14
+
+
+def test_optimised_python_is_refused() -> None:
+    done = python(WITHOUT_PYTEST, "-O")
+    assert "run the suite without -O" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_factory_may_be_a_coroutine() -> None:
+    async def make() -> ReferenceCounter:
+        return ReferenceCounter()
+
+    assert {result.status for result in check_token_counter(make)} == {Status.PASSED}
+
+
+def test_what_is_no_adapter_fails_every_rule() -> None:
+    results = check_context_store(lambda: object())  # type: ignore[arg-type, return-value]
+    assert {result.status for result in results} == {Status.FAILED}
+    assert all(PortMismatch.__name__ in result.detail for result in results)
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    import contextport.conformance_tests as package
+
+    with pytest.raises(AttributeError, match="NoSuchConformance"):
+        _ = package.NoSuchConformance

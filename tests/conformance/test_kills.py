@@ -1,0 +1,65 @@
+"""Broken adapters are caught by just the rules that they name, with a text that helps; healthy ones by none."""
+
+import pytest
+
+from contextport.conformance_tests.__main__ import main
+from contextport.conformance_tests.broken import BROKEN, HEALTHY, Broken, verdict
+from contextport.conformance_tests.rules import Status, run_rule
+
+HEALTHY_RULES = [(suite, rule) for suite in HEALTHY for rule in suite.rules]
+#: Strategies and managers take a minute more: `python -m contextport.conformance_tests --kills --exact` runs them as well.
+QUICK = [one for one in BROKEN if one.name.partition(".")[0] in ("stores", "store_states", "counters", "sinks_and_limits")]
+
+
+@pytest.mark.parametrize(("suite", "rule"), HEALTHY_RULES, ids=lambda value: getattr(value, "id", ""))
+def test_rule_holds_on_a_healthy_adapter(suite: type, rule: object) -> None:
+    result = run_rule(suite(), rule)  # type: ignore[arg-type]
+    assert result.status is Status.PASSED, result.detail
+
+
+@pytest.mark.parametrize("one", BROKEN, ids=lambda one: one.name)
+def test_broken_adapter_is_caught(one: Broken) -> None:
+    found = verdict(one, others=False)
+    assert set(found) == one.must_fail
+    for rule, text in found.items():
+        assert text.startswith(f"{rule}: ")
+        assert "\nThe adapter: " in text
+        assert "\nLikely cause: " in text
+
+
+@pytest.mark.parametrize("one", QUICK, ids=lambda one: one.name)
+def test_broken_adapter_is_caught_by_no_other_rule(one: Broken) -> None:
+    assert set(verdict(one)) == one.must_fail
+
+
+def text_of(name: str, rule: str) -> str:
+    one = next(one for one in BROKEN if one.name == name)
+    return verdict(one, others=False)[rule]
+
+
+def test_failure_of_a_strategy_shows_a_small_input() -> None:
+    text = text_of("strategies.DropsTheLastResult", "STRATEGY-5")
+    given = text.partition("smallest found:\n")[2].partition("  output")[0].splitlines()
+    assert "Each tool call in the output has its result" in text
+    assert len(given) <= 6, text
+    assert any(" call c" in line for line in given)
+
+
+def test_failure_of_a_store_shows_a_short_walk() -> None:
+    text = text_of("stores.CountsRecords", "STORE-8")
+    assert "the head does not agree with the log" in text or text.count("await store.") <= 2
+
+
+def test_command_prints_the_sum_last(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--kills"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == f"{len(HEALTHY_RULES)} rules, {len(BROKEN)} broken adapters, 0 survived"
+    assert sum(": killed by " in line for line in lines) == len(BROKEN)
+    assert sum("every rule holds" in line for line in lines) == len(HEALTHY)
+
+
+def test_rule_without_a_killer_makes_the_command_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextport.conformance_tests import kills
+
+    monkeypatch.setattr(kills, "BROKEN", [one for one in BROKEN if "STORE-1" not in one.must_fail][:1])
+    assert kills.kills() == 1
