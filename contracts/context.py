@@ -217,9 +217,11 @@ class ContextStats:
     """Facts about a session and its window, each recountable. All token figures are of the manager's counter.
 
     The first four are the fields of the contract (R38): messages and tokens of the window as `get_context` would return it now,
-    whether that is less than was added, and how many messages were added. `history_tokens` is the size of all added messages,
-    the shares tell who takes the window, `usage_ratio` is window tokens over `limit` (R40, R41). `token_ratio` is what a learning
-    counter has learnt, real tokens per counted token: token_count * token_ratio is what a provider should report (R43).
+    whether that is less than was added, and how many messages were added in this epoch, the system prompt being one of them.
+    `history_tokens` is the size of all that was said, without the system prompt. System, last turn and summary tokens tell who
+    takes the window, and usage_ratio = (token_count - system_tokens) / (limit - system_tokens) how full it is (R40, R41).
+    `token_ratio` is what a learning counter has learnt, real tokens per counted token: token_count * token_ratio is what a
+    provider should report (R43).
     """
 
     message_count: int
