@@ -15,33 +15,37 @@ from contextport.contracts import Draft, Entry, Head, MessageConflict, StateConf
 from contextport.contracts.stored_form import dump_message, load_message
 
 from .sqlite_connection import LogConnection, Session
+from .sqlite_tables import SEQ_BITS
 
 __all__ = ["Written", "append", "clear", "entry_of", "head", "page", "purge", "put_state", "sessions", "write_down"]
 
-_NEWEST = 2**63 - 1
-_SESSION = """
-    SELECT s.key, s.epoch, e.seq, e.turn, e.epoch_messages, e.epoch_tokens, s.state_version, s.state, e.epoch{more}
-    FROM sessions s LEFT JOIN entries e ON e.session = s.key AND (e.epoch, e.seq) =
-        (SELECT epoch, seq FROM entries WHERE session = s.key ORDER BY epoch DESC, seq DESC LIMIT 1)
+_LAST = (1 << SEQ_BITS) - 1
+_SESSION = f"""
+    SELECT s.key, s.epoch, e.number & {_LAST}, e.turn, e.epoch_messages, e.epoch_tokens, s.state_version, s.state, e.epoch{{more}}
+    FROM sessions s LEFT JOIN entries e ON e.number = (
+        SELECT number FROM entries
+        WHERE number BETWEEN s.key << {SEQ_BITS} AND (s.key << {SEQ_BITS}) + {_LAST} ORDER BY number DESC LIMIT 1
+    )
 """
 _ONE_SESSION = _SESSION.format(more="") + "WHERE s.name = CAST(? AS TEXT)"
 _SESSIONS = _SESSION.format(more=", CAST(s.name AS BLOB)") + "WHERE s.name > CAST(? AS TEXT) ORDER BY s.name LIMIT ?"
 _NEW_SESSION = "INSERT INTO sessions (name, epoch, state_version, state) VALUES (CAST(? AS TEXT), ?, ?, '')"
 _INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_COLUMNS = "SELECT seq, epoch, turn, at, tokens, counter, stored FROM entries "
+_COLUMNS = f"SELECT number & {_LAST}, entries.epoch, turn, at, tokens, counter, stored FROM entries "
 _SAME_ID = _COLUMNS + "WHERE session = ? AND epoch = ? AND id = ?"
-_PAGE = (
-    _COLUMNS
-    + """{by}
-    WHERE session = (SELECT key FROM sessions WHERE name = CAST(?1 AS TEXT))
-        AND epoch = coalesce(?2, (SELECT epoch FROM sessions WHERE name = CAST(?1 AS TEXT)))
-        AND seq > ?3 AND seq < ?4 {only}
-    ORDER BY seq DESC LIMIT ?5
+_END_OF_EPOCH = "coalesce((SELECT last_seq FROM past_epochs WHERE session = key AND epoch = wanted{before}), {otherwise})"
+_PAGE = f"""
+    WITH asked AS (
+        SELECT key, coalesce(?2, epoch) AS wanted FROM sessions
+        WHERE name = CAST(?1 AS TEXT) AND coalesce(?2, epoch) BETWEEN 1 AND epoch
+    )
+    {_COLUMNS} JOIN asked
+    WHERE number > (key << {SEQ_BITS}) + max(?3, {_END_OF_EPOCH.format(before=" - 1", otherwise=0)})
+        AND number <= (key << {SEQ_BITS}) + min(?4 - 1, {_END_OF_EPOCH.format(before="", otherwise=_LAST)}) {{only}}
+    ORDER BY number DESC LIMIT ?5
 """
-)
-_PAGE_ALL = _PAGE.format(by="", only="")
-# Left to itself SQLite reads the whole epoch by its primary key, to find the few that are marked.
-_PAGE_MARKED = _PAGE.format(by="INDEXED BY marked_entries", only="AND marked = 1")
+_PAGE_ALL = _PAGE.format(only="")
+_PAGE_MARKED = _PAGE.format(only="AND marked = 1")
 
 
 @frozen
@@ -79,7 +83,7 @@ def page(
     epoch: int | None,
 ) -> list[Any]:
     """Rows of one epoch for `entry_of`, newest first."""
-    bounds = (_name(session_id), epoch, after, _NEWEST if before is None else before, limit)
+    bounds = (_name(session_id), epoch, after, _LAST + 1 if before is None else before, limit)
     return connection.execute(_PAGE_MARKED if marked else _PAGE_ALL, bounds).fetchall()
 
 
@@ -119,6 +123,7 @@ def clear(connection: LogConnection, session_id: str) -> Head:
     """Begin a new epoch."""
     session = _locate(connection, session_id)
     key = _key(connection, session_id, session)
+    connection.execute("INSERT INTO past_epochs VALUES (?, ?, ?)", (key, session.epoch, session.last_seq))
     connection.execute("UPDATE sessions SET epoch = epoch + 1 WHERE key = ?", (key,))
     session.epoch += 1
     session.turn = session.messages = session.tokens = 0
@@ -128,9 +133,12 @@ def clear(connection: LogConnection, session_id: str) -> Head:
 def purge(connection: LogConnection, session_id: str) -> int:
     """Remove a session, and overwrite what it had with zeros; the number of its entries."""
     key = _locate(connection, session_id).key
+    if key is None:
+        return 0
     connection.execute("PRAGMA secure_delete = ON")
     try:
-        removed = connection.execute("DELETE FROM entries WHERE session = ?", (key,)).rowcount
+        removed = _delete_after(connection, key, 0)
+        connection.execute("DELETE FROM past_epochs WHERE session = ?", (key,))
         connection.execute("DELETE FROM sessions WHERE key = ?", (key,))
     finally:
         connection.execute("PRAGMA secure_delete = OFF")
@@ -178,15 +186,15 @@ def _key(connection: LogConnection, session_id: str, session: Session) -> int:
 def _append(connection: LogConnection, session_id: str, session: Session, written: Sequence[Written]) -> tuple[Entry, ...]:
     """Insert in the belief that all ids are new, which the unique index checks; look closer only when one is not."""
     if len(written) == 1 or len({item.draft.message.id for item in written}) == len(written):
-        bounds = (_key(connection, session_id, session), session.epoch, session.last_seq)
+        key = _key(connection, session_id, session)
         try:
-            return _insert(connection, session, written)
+            return _insert(connection, key, session, written)
         except sqlite3.IntegrityError:
-            connection.execute("DELETE FROM entries WHERE session = ? AND epoch = ? AND seq > ?", bounds)
+            _delete_after(connection, key, session.last_seq)
     known, fresh = _compare(connection, session_id, session, written)
     if fresh:
-        _key(connection, session_id, session)
-        known.update((entry.message.id, entry) for entry in _insert(connection, session, fresh))
+        key = _key(connection, session_id, session)
+        known.update((entry.message.id, entry) for entry in _insert(connection, key, session, fresh))
     return tuple(known[item.draft.message.id] for item in written)
 
 
@@ -215,11 +223,16 @@ def _compare(
     return known, fresh
 
 
-def _insert(connection: LogConnection, session: Session, written: Sequence[Written]) -> tuple[Entry, ...]:
+def _delete_after(connection: LogConnection, key: int, seq: int) -> int:
+    first = key << SEQ_BITS
+    return connection.execute("DELETE FROM entries WHERE number > ? AND number <= ?", (first + seq, first + _LAST)).rowcount
+
+
+def _insert(connection: LogConnection, key: int, session: Session, written: Sequence[Written]) -> tuple[Entry, ...]:
     """Store what is new, and bring `session` up to it."""
     entries: list[Entry] = []
     rows: list[tuple[Any, ...]] = []
-    key, epoch, seq, turn = session.key, session.epoch, session.last_seq, session.turn
+    first, epoch, seq, turn = key << SEQ_BITS, session.epoch, session.last_seq, session.turn
     messages, total = session.messages, session.tokens
     for item in written:
         draft, message = item.draft, item.draft.message
@@ -232,7 +245,7 @@ def _insert(connection: LogConnection, session: Session, written: Sequence[Writt
             total += tokens
         entries.append(Entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=counter, message=message))
         value, marked = _as_value(message.id), message.marked
-        rows.append((key, epoch, seq, turn, messages, total, at, tokens, _as_value(counter), marked, value, item.stored))
+        rows.append((first + seq, key, epoch, turn, messages, total, at, tokens, _as_value(counter), marked, value, item.stored))
     connection.executemany(_INSERT, rows)
     session.last_seq, session.turn, session.messages, session.tokens = seq, turn, messages, total
     return tuple(entries)

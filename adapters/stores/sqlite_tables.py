@@ -1,15 +1,16 @@
 """The tables. A change of them is one more step at the end of `MIGRATIONS`; a step that was released never changes.
 
-`entries` is clustered by session, epoch and seq: the tail of a session lies on neighbouring pages, however many other sessions
-write between. Each entry carries the counts up to itself, so the newest one is the head: no second copy that could drift, and one
-page less to write per append.
+An entry's number is its session's key and its seq in one integer. So the tail of a session lies on neighbouring pages, however
+many other sessions write between, and an append touches one page of the table and one of the index of ids. Each entry carries
+the counts up to itself, so the newest one is the head: no second copy that could drift, and one page less to write.
 """
 
 from __future__ import annotations
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS"]
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "SEQ_BITS"]
 
 APPLICATION_ID = 0x43545850  # "CTXP"
+SEQ_BITS = 32  # four billion entries in each of two billion sessions
 
 _TABLES = (
     # AUTOINCREMENT: a key is never given twice, so that rows of a purged session cannot turn up in a new one.
@@ -26,9 +27,9 @@ _TABLES = (
     # `id`, `counter` and `state` have no type: text as such, or a blob when it has lone surrogates.
     """
     CREATE TABLE entries (
+        number INTEGER PRIMARY KEY,
         session INTEGER NOT NULL,
         epoch INTEGER NOT NULL,
-        seq INTEGER NOT NULL,
         turn INTEGER NOT NULL,
         epoch_messages INTEGER NOT NULL,
         epoch_tokens INTEGER NOT NULL,
@@ -37,12 +38,19 @@ _TABLES = (
         counter NOT NULL,
         marked INTEGER NOT NULL,
         id NOT NULL,
-        stored TEXT NOT NULL,
-        PRIMARY KEY (session, epoch, seq)
-    ) WITHOUT ROWID
+        stored TEXT NOT NULL
+    )
     """,
     "CREATE UNIQUE INDEX entries_by_id ON entries (session, epoch, id)",
-    "CREATE INDEX marked_entries ON entries (session, epoch, seq) WHERE marked = 1",
+    "CREATE INDEX marked_entries ON entries (marked) WHERE marked = 1",
+    """
+    CREATE TABLE past_epochs (
+        session INTEGER NOT NULL,
+        epoch INTEGER NOT NULL,
+        last_seq INTEGER NOT NULL,
+        PRIMARY KEY (session, epoch)
+    ) WITHOUT ROWID
+    """,
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_TABLES,)

@@ -29,7 +29,7 @@ __all__ = ["CHECKPOINT_BYTES", "SqliteWriter"]
 _T = TypeVar("_T")
 _INLINE_CHARACTERS = 65_536  # about a millisecond of writing
 _GROUP = 256  # pieces of work in one transaction
-_BYTES_PER_COMMIT = 12_288  # the entry's page, and those of its two indexes
+_BYTES_PER_COMMIT = 8_192  # the entry's page, and that of the index of ids
 _JOIN_SECONDS = 0.00005  # callers just served come back within it and join those that wait, instead of taking turns with them
 CHECKPOINT_BYTES = 8 << 20  # SQLite's own default is 1000 pages, 4 MB
 

@@ -148,7 +148,7 @@ def test_unreadable_message_is_corruption(stored: str, tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     fill(path, 2)
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE entries SET stored = ? WHERE seq = 2", (stored,))
+        connection.execute("UPDATE entries SET stored = ? WHERE turn = 2", (stored,))
         connection.commit()
 
     async def scenario() -> None:
@@ -231,12 +231,14 @@ VERSION_1 = """
     PRAGMA user_version = 1;
     CREATE TABLE sessions (key INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL,
         state_version INTEGER NOT NULL, state NOT NULL);
-    CREATE TABLE entries (session INTEGER NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL, turn INTEGER NOT NULL,
+    CREATE TABLE entries (number INTEGER PRIMARY KEY, session INTEGER NOT NULL, epoch INTEGER NOT NULL, turn INTEGER NOT NULL,
         epoch_messages INTEGER NOT NULL, epoch_tokens INTEGER NOT NULL, at REAL NOT NULL, tokens INTEGER NOT NULL,
-        counter NOT NULL, marked INTEGER NOT NULL, id NOT NULL, stored TEXT NOT NULL,
-        PRIMARY KEY (session, epoch, seq)) WITHOUT ROWID;
+        counter NOT NULL, marked INTEGER NOT NULL, id NOT NULL, stored TEXT NOT NULL);
     CREATE UNIQUE INDEX entries_by_id ON entries (session, epoch, id);
-    CREATE INDEX marked_entries ON entries (session, epoch, seq) WHERE marked = 1;
+    CREATE INDEX marked_entries ON entries (marked) WHERE marked = 1;
+    CREATE TABLE past_epochs (session INTEGER NOT NULL, epoch INTEGER NOT NULL, last_seq INTEGER NOT NULL,
+        PRIMARY KEY (session, epoch)) WITHOUT ROWID;
+    INSERT INTO past_epochs VALUES (4, 1, 1);
     INSERT INTO sessions VALUES (4, 's', 2, 1, 'state');
 """
 
@@ -247,7 +249,7 @@ def write_version_1(path: Path) -> None:
         connection.executescript(VERSION_1)
         for seq, epoch, messages in ((1, 1, 1), (2, 2, 1), (3, 2, 2)):
             stored = dump_message(Message.user("said", id=str(seq)))
-            row = (4, epoch, seq, seq, messages, 4 * messages, 12.5, 4, "characters", 0, str(seq), stored)
+            row = (4 * 2**32 + seq, 4, epoch, seq, messages, 4 * messages, 12.5, 4, "characters", 0, str(seq), stored)
             connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         connection.commit()
 
