@@ -85,7 +85,7 @@ async def build_ours(file: str, stored: int) -> None:
 
 def fresh(which: str, file: str) -> Answer:
     command = [sys.executable, __file__, "--open", which, "--file", file]
-    answer: Answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    answer: Answer = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
     return answer
 
 
