@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-from attrs import frozen
+from typing import Any, TypeAlias
 
 from contextport.contracts import Draft, Entry, Head, MessageConflict, StateConflict
 from contextport.contracts.stored_form import dump_message, load_message
@@ -48,17 +46,13 @@ _PAGE_ALL = _PAGE.format(only="")
 _PAGE_MARKED = _PAGE.format(only="AND marked = 1")
 
 
-@frozen
-class Written:
-    """A draft and the stored form of its message."""
-
-    draft: Draft
-    stored: str
+Written: TypeAlias = tuple[Draft, str]
+"""A draft and the stored form of its message."""
 
 
 def write_down(drafts: Iterable[Draft]) -> list[Written]:
     """The drafts with their stored form, made before any lock is taken."""
-    return [Written(draft, dump_message(draft.message)) for draft in drafts]
+    return [(draft, dump_message(draft.message)) for draft in drafts]
 
 
 def head(connection: LogConnection, session_id: str) -> Head:
@@ -185,7 +179,7 @@ def _key(connection: LogConnection, session_id: str, session: Session) -> int:
 
 def _append(connection: LogConnection, session_id: str, session: Session, written: Sequence[Written]) -> tuple[Entry, ...]:
     """Insert in the belief that all ids are new, which the unique index checks; look closer only when one is not."""
-    if len(written) == 1 or len({item.draft.message.id for item in written}) == len(written):
+    if len(written) == 1 or len({draft.message.id for draft, _ in written}) == len(written):
         key = _key(connection, session_id, session)
         try:
             return _insert(connection, key, session, written)
@@ -195,7 +189,7 @@ def _append(connection: LogConnection, session_id: str, session: Session, writte
     if fresh:
         key = _key(connection, session_id, session)
         known.update((entry.message.id, entry) for entry in _insert(connection, key, session, fresh))
-    return tuple(known[item.draft.message.id] for item in written)
+    return tuple(known[draft.message.id] for draft, _ in written)
 
 
 def _compare(
@@ -206,15 +200,15 @@ def _compare(
     fresh: list[Written] = []
     texts: dict[str, str] = {}
     for item in written:
-        message_id = item.draft.message.id
+        message_id, stored = item[0].message.id, item[1]
         if message_id not in texts:
             row = connection.execute(_SAME_ID, (session.key, session.epoch, _as_value(message_id))).fetchone()
             if row:
                 known[message_id], texts[message_id] = entry_of(row), row[6]
             else:
                 fresh.append(item)
-                texts[message_id] = item.stored
-        if texts[message_id] != item.stored:
+                texts[message_id] = stored
+        if texts[message_id] != stored:
             raise MessageConflict(
                 f"session {session_id!r} has a message {message_id!r} with other content; give the new one an id of its own",
                 session_id=session_id,
@@ -234,8 +228,8 @@ def _insert(connection: LogConnection, key: int, session: Session, written: Sequ
     rows: list[tuple[Any, ...]] = []
     first, epoch, seq, turn = key << SEQ_BITS, session.epoch, session.last_seq, session.turn
     messages, total = session.messages, session.tokens
-    for item in written:
-        draft, message = item.draft, item.draft.message
+    for draft, stored in written:
+        message = draft.message
         tokens, counter, at = draft.tokens, draft.counter, draft.at
         seq += 1
         if message.opens_turn:
@@ -245,7 +239,7 @@ def _insert(connection: LogConnection, key: int, session: Session, written: Sequ
             total += tokens
         entries.append(Entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=counter, message=message))
         value, marked = _as_value(message.id), message.marked
-        rows.append((first + seq, key, epoch, turn, messages, total, at, tokens, _as_value(counter), marked, value, item.stored))
+        rows.append((first + seq, key, epoch, turn, messages, total, at, tokens, _as_value(counter), marked, value, stored))
     connection.executemany(_INSERT, rows)
     session.last_seq, session.turn, session.messages, session.tokens = seq, turn, messages, total
     return tuple(entries)

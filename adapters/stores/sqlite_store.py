@@ -160,7 +160,7 @@ class SqliteContextStore:
 
 
 def _size(written: Sequence[log.Written]) -> int:
-    return sum(len(item.stored) for item in written)
+    return sum([len(stored) for _, stored in written])
 
 
 def _check_session(session_id: str) -> None:

@@ -68,6 +68,7 @@ class SqliteWriter:
         self._queue: SimpleQueue[_Job[Any] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._waiting = 0
+        self._others_wait = False
         self._closing = False
         self._since_checkpoint = 0
 
@@ -208,7 +209,7 @@ class SqliteWriter:
             self._collect(pending)
             if pending:
                 pending = self._store(pending)
-                if self._waiting and not pending:
+                if self._others_wait and not pending:
                     time.sleep(_JOIN_SECONDS)
             if self._since_checkpoint >= CHECKPOINT_BYTES:
                 self._checkpoint()
@@ -271,6 +272,7 @@ class SqliteWriter:
     def _deliver(self, jobs: list[_Job[Any]]) -> None:
         with self._guard:
             self._waiting -= len(jobs)
+            self._others_wait = self._waiting > 0
         by_loop: dict[asyncio.AbstractEventLoop, list[_Job[Any]]] = {}
         for job in jobs:
             by_loop.setdefault(job.loop, []).append(job)
