@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextport.contracts import ContextStore, Entry, Head, TokenCounter
 
-from .session_window import Region, note_sizes, size_of
+from .session_window import Region, newest_steps, note_sizes, size_of
 
 __all__ = ["read_region"]
 
@@ -25,17 +25,17 @@ async def read_region(store: ContextStore, counter: TokenCounter, head: Head, si
 
 async def _read_tail(store: ContextStore, counter: TokenCounter, head: Head, size: int) -> tuple[Entry, ...]:
     tail: list[Entry] = []
-    before: int | None = head.last_seq + 1
-    tokens = 0
-    while len(tail) < head.messages and (tokens <= size or tail[0].message.tool_results):
-        page = await store.read(head.session_id, before=before, limit=_page(head, size - tokens), epoch=head.epoch)
+    before, missing = head.last_seq + 1, size
+    while len(tail) < head.messages:
+        page = await store.read(head.session_id, before=before, limit=_page(head, missing), epoch=head.epoch)
         if not page:
             break
-        before = page[0].seq
         note_sizes(page, counter)
-        said = [entry for entry in page if entry.message.in_conversation]
-        tokens += size_of((entry.message for entry in said), counter)
-        tail = said + tail
+        tail = [entry for entry in page if entry.message.in_conversation] + tail
+        start = newest_steps(tail, size, counter)
+        if start:
+            return tuple(tail[start:])
+        before, missing = page[0].seq, size - size_of([entry.message for entry in tail], counter)
     return tuple(tail)
 
 

@@ -26,7 +26,7 @@ from contextport.contracts import (
 )
 from contextport.strategies import arrange, gap_marker
 
-__all__ = ["Region", "SessionWindow", "View", "note_sizes", "said_in", "size_of", "slots_of", "stood_in"]
+__all__ = ["Region", "SessionWindow", "View", "newest_steps", "note_sizes", "said_in", "size_of", "slots_of", "stood_in"]
 
 
 @define(kw_only=True)
@@ -62,10 +62,7 @@ class Region:
     def trimmed(self, size: int, counter: TokenCounter) -> Region:
         """The region with the newest steps of just over `size` tokens for its tail, or with all of it if a mark would be lost."""
         tail = (*self.tail, *self.later)
-        start, tokens = len(tail), 0
-        while start > 0 and (tokens <= size or tail[start].message.tool_results):
-            start -= 1
-            tokens += message_tokens(tail[start].message, counter)
+        start = newest_steps(tail, size, counter)
         dropped, kept = tail[:start], self.kept
         if dropped and not any(entry.message.marked for entry in dropped):
             tail = tail[start:]
@@ -162,6 +159,15 @@ class SessionWindow:
             return None
         view = self.settled.extended(messages, entries, tokens)
         return self.at(region, view, self.settled, entries) if stood_in(messages) else self.at(region, view)
+
+
+def newest_steps(entries: Sequence[Entry], size: int, counter: TokenCounter) -> int:
+    """The index at which the newest whole steps of just over `size` tokens begin; 0 if they are not all among the entries."""
+    start, tokens = len(entries), 0
+    while start > 0 and (tokens <= size or entries[start].message.tool_results):
+        start -= 1
+        tokens += message_tokens(entries[start].message, counter)
+    return start
 
 
 def note_sizes(entries: Iterable[Entry], counter: TokenCounter) -> None:
