@@ -23,6 +23,7 @@ from contextport.contracts import (
     dump_message,
     implements,
     load_message,
+    new_id,
 )
 
 __all__ = ["Backend", "Log", "ReferenceStore"]
@@ -37,6 +38,7 @@ class Log:
     last_seq: int = 0
     state: str = ""
     state_version: int = 0
+    incarnation: str = field(factory=new_id)
 
     def current(self) -> list[Entry]:
         """The entries of the current epoch."""
@@ -100,6 +102,7 @@ class ReferenceStore:
             turn=max((entry.seq for entry in log.current() if entry.message.opens_turn), default=0),
             state=log.state,
             state_version=log.state_version,
+            incarnation=log.incarnation,
         )
 
     def stored(self, draft: Draft, log: Log, seq: int, turn: int) -> Entry:

@@ -255,6 +255,7 @@ async def purge_removes_one_session(suite: Suite) -> None:
         await store.clear("s")
         await add(store, "s", "c")
         kept = {name: await add(store, name, "x") for name in ("s2", "S", "other")}
+        incarnation = (await store.head("s")).incarnation
         count = await store.purge("s")
         assert count == 3, f"purge of a session with 3 entries in 2 epochs returned {count}"
         assert await store.head("s") == Head(session_id="s"), "a purged session has a head"
@@ -264,6 +265,7 @@ async def purge_removes_one_session(suite: Suite) -> None:
             assert await store.read(name) == entries, f"the purge of 's' changed session {name!r}"
         assert await store.purge("s") == 0, "purge of a session that is not there did not return 0"
         assert [e.seq for e in await add(store, "s", "a")] == [1], "a purged session does not begin anew"
+        assert (await store.head("s")).incarnation != incarnation, "a session written again cannot be told from the purged one"
 
 
 @rule("STORE-13", ContextStore, cause="ids are folded, trimmed, escaped or joined with a separator that they may contain.")

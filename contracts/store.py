@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from .messages import Message
 from .port import Port
@@ -46,7 +46,7 @@ class Head:
 
     `last_seq` is the newest entry of any epoch. `messages` and `tokens` sum the entries of the current epoch that are
     `in_conversation`. `turn` is the newest entry of the epoch that opens a turn, or 0. `state` is the manager's own text,
-    `state_version` counts its changes.
+    `state_version` counts its changes. `incarnation` tells a session from one of the same id that was purged before it.
     """
 
     session_id: str
@@ -57,6 +57,7 @@ class Head:
     turn: int = 0
     state: str = ""
     state_version: int = 0
+    incarnation: str = field(default="", eq=False)
 
 
 class ContextStore(Port):
@@ -66,6 +67,7 @@ class ContextStore(Port):
         STORE-1   `append` gives the entries consecutive seq numbers that continue the session's, in the order of the drafts.
         STORE-2   `append` is atomic: all drafts of a call are stored, next to one another, or none is.
         STORE-3   A draft whose id is in the current epoch with an equal stored form is not stored again; its entry is returned.
+                  Equal is equal as JSON (`same_message`): the order of keys makes no difference.
         STORE-4   A draft whose id is in the current epoch with another stored form raises `MessageConflict`; nothing is stored.
         STORE-5   `read` returns entries of one epoch in rising seq: of those with after < seq < before, the newest `limit`.
         STORE-6   `read(marked=True)` returns only entries whose message is `marked`.
@@ -78,6 +80,7 @@ class ContextStore(Port):
         STORE-11  `clear` begins a new epoch: counts are zero, older entries are read only by naming their epoch, ids may be
                   used again, seq goes on, state is kept.
         STORE-12  `purge` removes the session's entries and head and returns how many entries there were; others are untouched.
+                  Written again, the session has another `incarnation`.
         STORE-13  Sessions are separate: no operation on one shows in another, whatever characters their ids have.
         STORE-14  A session that was never written reads as an empty head and no entries; reading creates nothing.
         STORE-15  Appends by many tasks at once are all stored, once, each caller's in its own order.

@@ -12,7 +12,7 @@ from itertools import accumulate
 import attrs
 from attrs import define, field, frozen
 
-from contextport.contracts import Kind, Message, Text, TokenCounter, ToolResult, message_tokens
+from contextport.contracts import Kind, Message, Text, TokenCounter, ToolResult, from_chat, message_tokens
 
 from .gap_marker import omitted_by
 
@@ -43,9 +43,9 @@ class _OpenCalls:
 def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Message]:
     """The messages with every call answered right after it (D16).
 
-    Results stand behind their call in the order in which they came; a call without one gets a stand-in, unless
-    `stand_ins` is false; a result without a call,
-    a second result for a call, and an assistant message without any content are left out. All else keeps its order.
+    Results stand behind their call in the order in which they came; a call without one gets a stand-in, unless `stand_ins` is
+    false. A result without a call, a second result for a call, and an assistant message without any content are left out. All
+    else keeps its order.
     """
     out: list[Message | _OpenCalls] = []
     waiting: dict[str, list[_OpenCalls]] = {}
@@ -54,12 +54,14 @@ def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Mess
         if len(parts) == 1 and type(parts[0]) is Text:  # most messages of a chat
             out.append(message)
         elif message.tool_results:
-            _answer(message, waiting)
+            rest = _answer(message, waiting)
+            if rest is not None:
+                out.append(rest)
         elif message.role == "assistant" and not parts:
             continue
         else:
             out.append(message)
-            calls = message.tool_calls if message.role == "assistant" else ()
+            calls = message.tool_calls
             if calls:
                 opened = _OpenCalls(message, [call.call_id for call in calls])
                 out.append(opened)
@@ -72,12 +74,15 @@ def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Mess
         else:
             arranged.extend(item.results)
             if stand_ins:
-                arranged.extend(_stand_in(item.caller, call_id) for call_id in item.waiting)
+                arranged.extend(_stand_in(item.caller, call_id, n) for n, call_id in enumerate(item.waiting))
     return arranged
 
 
-def _answer(message: Message, waiting: dict[str, list[_OpenCalls]]) -> None:
-    """Put a result message behind the newest open call it answers; parts that answer nothing are dropped."""
+def _answer(message: Message, waiting: dict[str, list[_OpenCalls]]) -> Message | None:
+    """Put a result message behind the newest open call it answers, without results that answer nothing.
+
+    Returns what is left of a message that answers no call but says something besides.
+    """
     opened: _OpenCalls | None = None
     kept = []
     for part in message.parts:
@@ -88,14 +93,22 @@ def _answer(message: Message, waiting: dict[str, list[_OpenCalls]]) -> None:
             opened = callers.pop()
             opened.waiting.remove(part.call_id)
         kept.append(part)
-    if opened is not None:
-        opened.results.append(message if len(kept) == len(message.parts) else attrs.evolve(message, parts=tuple(kept)))
+    if opened is None:
+        return attrs.evolve(message, parts=tuple(kept)) if kept else None
+    opened.results.append(message if len(kept) == len(message.parts) else attrs.evolve(message, parts=tuple(kept)))
+    return None
 
 
-def _stand_in(caller: Message, call_id: str) -> Message:
+def _stand_in(caller: Message, call_id: str, nth: int) -> Message:
+    """The stand-in for the `nth` unanswered call of a message, in the wire form that answers such a call."""
     call = next(call for call in caller.tool_calls if call.call_id == call_id)
+    id = f"{caller.id}/{call_id}/stand-in" + (f"/{nth}" if nth else "")
+    if call.raw is None and call_id == f"function:{call.name}":  # the legacy form has names and no ids
+        legacy = from_chat({"role": "function", "name": call.name, "content": INTERRUPTED}, kind=Kind.STAND_IN)
+        return attrs.evolve(legacy, id=id)
+    in_content = isinstance(call.raw, dict) and call.raw.get("type") == "tool_use"  # answered inside content as well
     result = ToolResult(call_id=call_id, name=call.name, status="error", parts=(Text(INTERRUPTED),))
-    return Message(role="tool", id=f"{caller.id}/{call_id}/stand-in", kind=Kind.STAND_IN, parts=(result,))
+    return Message(role="user" if in_content else "tool", id=id, kind=Kind.STAND_IN, parts=(result,))
 
 
 @frozen(kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
 from attrs import frozen
 
 from contextport.contracts import (
@@ -55,7 +56,8 @@ class KeepRecentTurns:
             size = self.estimate_tokens(selection.messages)
             reason = "older turns were left out"
             return Compression.of(messages, selection.messages, tokens=size, max_tokens=max_tokens, reason=reason)
-        return await KeepRecentTokens(self.counter, target_share=1.0).compress(messages, max_tokens)
+        trimmed = await KeepRecentTokens(self.counter, target_share=1.0).compress(messages, max_tokens)
+        return attrs.evolve(trimmed, extendable=False)  # with more messages, that many turns may fit again
 
     def _start(self, steps: Steps) -> int | None:
         """The step that opens the first turn to keep, or None when there are not that many turns."""

@@ -110,11 +110,12 @@ def _gap(steps: Steps, kept: list[int], counter: TokenCounter) -> tuple[Message 
     count, tokens = _said(steps, missing, counter)
     if not (count or steps.omitted_messages):
         return None, 0
-    first_kept_after = next((n for n in kept if n >= steps.first), len(steps.steps))
-    place = steps.steps[first_kept_after].start if first_kept_after < len(steps.steps) else len(steps.messages)
-    for earlier, later in zip([-1, *kept], kept, strict=False):
-        if later - earlier > 1:
-            place = steps.steps[later].start
+    place = len(steps.messages)
+    if kept and kept[-1] == len(steps.steps) - 1:
+        for earlier, later in zip([-1, *kept], kept, strict=False):
+            unread = steps.omitted_messages > 0 and earlier < steps.first <= later
+            if later - earlier > 1 or unread:
+                place = steps.steps[later].start
     return gap_marker(steps.omitted_messages + count, steps.omitted_tokens + tokens), place
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 from contextport.contracts import (
-    BudgetTooSmall,
     Compression,
     CompressionStrategy,
     EventKind,
@@ -20,7 +19,7 @@ from contextport.contracts import (
 from contextport.strategies import KeepRecentTokens, is_system, newest_question
 
 from .result_check import broken_rule
-from .session_window import size_of
+from .session_window import Room, size_of
 
 __all__ = ["CompressionGuard"]
 
@@ -38,20 +37,21 @@ class CompressionGuard:
     counter: TokenCounter
     strict: bool = False
 
-    async def fit(self, messages: Sequence[Message], limit: int, report: Report) -> Compression:
-        """A compression of a well-formed list that fits `limit`. Raises `BudgetTooSmall` with the numbers when there is none."""
+    async def fit(self, messages: Sequence[Message], room: Room, report: Report) -> Compression:
+        """A compression of a well-formed list that fits. Raises `BudgetTooSmall` with the numbers when there is none."""
+        limit = room.limit
         result = await self._ask(messages, limit, report)
         if result is None or result.outcome is Outcome.CANNOT_FIT:
             given = messages if result is None else result.messages
             result = await KeepRecentTokens(self.counter).compress(given, limit)
+        needed = result.tokens
         question = newest_question(messages)
-        asked = messages[question] if question is not None else None
-        question_cut = asked is not None and any(one.message_id == asked.id for one in result.shortened)
-        if result.tokens > limit:
-            raise self._too_small(result.tokens, limit, report)
-        if self.strict and asked is not None and question_cut:
-            whole = size_of([*(m for m in result.messages if is_system(m)), asked], self.counter)
-            raise self._too_small(whole, limit, report)
+        asked = None if question is None else messages[question]
+        if self.strict and asked is not None and any(one.message_id == asked.id for one in result.shortened):
+            needed = max(needed, size_of([*(m for m in result.messages if is_system(m)), asked], self.counter))
+        if needed > limit:
+            report(EventKind.BUDGET_EXCEEDED, {"needed": needed, "limit": limit})
+            raise room.too_small(needed, f"the smallest legal window takes {needed} counted tokens and {limit} fit")
         figures: dict[str, Json] = {"tokens": result.tokens, "limit": limit, "reason": result.reason}
         report(EventKind.CONTEXT_COMPRESSED, {**figures, "omitted": len(result.omitted), "shortened": len(result.shortened)})
         return result
@@ -72,12 +72,3 @@ class CompressionGuard:
             what = f"broke {rule}" if cause is None else f"raised {type(cause).__name__}: {cause}"
             raise StrategyFailed(f"the strategy {name} {what}; nothing stored was changed", strategy=name, rule=rule) from cause
         return None
-
-    def _too_small(self, needed: int, limit: int, report: Report) -> BudgetTooSmall:
-        report(EventKind.BUDGET_EXCEEDED, {"needed": needed, "limit": limit})
-        return BudgetTooSmall(
-            f"the smallest legal window takes {needed} tokens and {limit} are available: shorten the system prompt, the tools or "
-            "the newest message, or use a larger window",
-            needed=needed,
-            available=limit,
-        )

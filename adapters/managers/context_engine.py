@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import attrs
@@ -13,7 +13,6 @@ import attrs
 from contextport.contracts import (
     AddsGroups,
     Budget,
-    BudgetTooSmall,
     CompressionStrategy,
     Context,
     ContextManager,
@@ -26,12 +25,14 @@ from contextport.contracts import (
     EventSink,
     Head,
     InvalidArgument,
+    InvalidMessage,
     Json,
     Kind,
     LearnsFromUsage,
     Limits,
     Made,
     Message,
+    MessageConflict,
     Mode,
     Receipt,
     ReplayFailed,
@@ -39,6 +40,7 @@ from contextport.contracts import (
     Shortening,
     StablePrefix,
     StateConflict,
+    StoreCorrupt,
     TokenCounter,
     implements,
     load_message,
@@ -53,7 +55,7 @@ from .compression_guard import CompressionGuard
 from .message_intake import check_session, take
 from .prompt_state import prompt_of, state_with_prompt
 from .region_reader import read_region
-from .session_window import Region, SessionWindow, View, note_sizes, said_in, size_of, slots_of, stood_in
+from .session_window import Region, Room, SessionWindow, View, note_sizes, said_in, size_of, slots_of, stood_in
 
 __all__ = ["ContextEngine"]
 
@@ -90,8 +92,8 @@ class ContextEngine:
     """Builds the window of a session from its log: system prompt, what is pinned, a mark for what is missing, the newest steps.
 
     `tools` are the tool schemas that the host sends along, counted against the budget. `model` names the model for a counter that
-    learns from reported usage. `strict` raises `BudgetTooSmall` where the
-    newest user message would have to be shortened, and `StrategyFailed` where a broken strategy would be stepped over.
+    learns from reported usage. `strict` raises `BudgetTooSmall` where the newest user message would have to be shortened, and
+    `StrategyFailed` where a broken strategy would be stepped over.
     `active_sessions` bounds how many sessions are held between calls; one that is not held is read from the store again.
 
     Raises `PortMismatch` for a part that does not provide its port, `BudgetTooSmall` when tools and reserves leave no room.
@@ -115,6 +117,12 @@ class ContextEngine:
         verify(counter, TokenCounter)
         if sink is not None:
             verify(sink, EventSink)
+        if budget is not None and not isinstance(budget, Budget):
+            raise InvalidArgument(f"budget is {budget!r}; it must be a Budget, such as Budget.of({budget!r})", value=budget)
+        if not isinstance(active_sessions, int) or active_sessions < 1:
+            raise InvalidArgument(f"active_sessions is {active_sessions!r}; it must be 1 or more", value=active_sessions)
+        if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Sequence):
+            raise InvalidArgument(f"tools is a {type(tools).__name__}; it must be a list of tool schemas")
         self._store = store
         self._counter = counter
         self._learner = counter if provides(counter, LearnsFromUsage) else None
@@ -130,7 +138,7 @@ class ContextEngine:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._active_sessions = active_sessions
         self._config = self._digest()
-        self._limit(None, None)
+        self._room(None, None)
 
     # --- adding -------------------------------------------------------------------------------------------------------
 
@@ -143,13 +151,19 @@ class ContextEngine:
         A system message that comes first in a session without a system prompt becomes its system prompt.
         """
         check_session(session_id)
+        if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+            raise InvalidMessage(f"messages is a {type(messages).__name__}; it must be a list of messages", path="messages")
         taken = [take(message) for message in messages]
         if taken and taken[0].role in ("system", "developer"):
             prompt, rest = attrs.evolve(taken[0], kind=Kind.SYSTEM_PROMPT), taken[1:]
             if await self._change_prompt(session_id, prompt, rest, only_if_new=True):
-                return (prompt, *rest)
-            if prompt == prompt_of(await self._store.head(session_id)):
-                return (prompt, *await self._append(session_id, rest))
+                return tuple(taken)
+            try:
+                return await self._append(session_id, taken)
+            except MessageConflict as conflict:
+                if conflict.message_id != prompt.id:
+                    raise
+            return (taken[0], *(await self._append(session_id, (prompt, *rest)))[1:])  # it was the prompt once: added again
         return await self._append(session_id, taken)
 
     async def _append(self, session_id: str, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -186,12 +200,15 @@ class ContextEngine:
     ) -> bool:
         """Set the prompt and append `rest` in one step. False if it is to be the first word of a session that has begun."""
         if prompt is not None:
-            self._limit(prompt, None)
+            self._room(prompt, None)
         drafts = [self._draft(message) for message in (prompt, *rest) if message is not None]
         for _ in range(_STATE_TRIES):
             head = await self._store.head(session_id)
-            if only_if_new and (head.messages or prompt_of(head) is not None):
+            current = prompt_of(head)
+            if only_if_new and (head.messages or current is not None):
                 return False
+            if not rest and prompt is not None and current is not None and _same_words(prompt, current):
+                return True
             try:
                 await self._store.put_state(session_id, state_with_prompt(prompt), expected=head.state_version, drafts=drafts)
             except StateConflict:
@@ -208,6 +225,8 @@ class ContextEngine:
     async def get_context(self, session_id: str, *, max_tokens: int | None = None) -> Context:
         """The messages to send now. `max_tokens` lowers or raises the budget of this one call, system prompt included."""
         check_session(session_id)
+        if max_tokens is not None and (not isinstance(max_tokens, int) or isinstance(max_tokens, bool)):
+            raise InvalidArgument(f"max_tokens is {max_tokens!r}; it must be a whole number of tokens", value=max_tokens)
         head = await self._store.head(session_id)
         window = await self._window(head, max_tokens)
         context = self._context(head, window)
@@ -231,7 +250,7 @@ class ContextEngine:
             session_id=head.session_id,
             messages=view.messages,
             tokens=view.tokens,
-            limit=window.limit,
+            limit=window.room.limit,
             is_compressed=omitted > 0 or bool(view.shortened),
             omitted_count=omitted,
             shortened=view.shortened,
@@ -251,14 +270,15 @@ class ContextEngine:
                 window = await self._grown(held.window, head, new) if new else held.window
                 return self._hold(head.session_id, held, window)
         prompt = prompt_of(head)
-        limit = self._limit(prompt, max_tokens)
-        region = await read_region(self._store, self._counter, head, self._reach(limit))
-        view = await self._view(head.session_id, region.conversation(prompt), region, limit)
+        room = self._room(prompt, max_tokens)
+        region = await read_region(self._store, self._counter, head, self._reach(room.limit))
+        view = await self._view(head.session_id, region, prompt, room)
         window = SessionWindow(
+            incarnation=head.incarnation,
             epoch=head.epoch,
             state_version=head.state_version,
             ratio=ratio,
-            limit=limit,
+            room=room,
             prompt=prompt,
             region=region,
             view=view,
@@ -282,8 +302,8 @@ class ContextEngine:
         grown = window.extended(region, said, self._counter)
         if grown is not None:
             return grown
-        view = await self._view(head.session_id, region.conversation(window.prompt), region, window.limit)
-        return window.at(region.trimmed(self._reach(window.limit), self._counter), view)
+        region = region.trimmed(self._reach(window.room.limit), self._counter)
+        return window.at(region, await self._view(head.session_id, region, window.prompt, window.room))
 
     def _reach(self, limit: int) -> int:
         """How much of the log's end to look at, in tokens: more than can fit, and twice that for a strategy that may want it."""
@@ -300,14 +320,16 @@ class ContextEngine:
         self._sessions.move_to_end(session_id)
         return window
 
-    async def _view(self, session_id: str, messages: list[Message], region: Region, limit: int) -> View:
-        """The view of a well-formed conversation: as it is if it fits, compressed if it does not."""
+    async def _view(self, session_id: str, region: Region, prompt: Message | None, room: Room) -> View:
+        """The view of a region: all that was said if it was read and fits, compressed if not."""
+        given = region.conversation(prompt)
+        messages = [m for m in given if m.kind is not Kind.GAP] if region.is_whole else given
         tokens = size_of(messages, self._counter)
         shortened: tuple[Shortening, ...] = ()
         reason = ""
         extendable = not stood_in(messages)
-        if tokens > limit:
-            result = await self._guard.fit(messages, limit, partial(self._emit, session_id))
+        if tokens > room.limit:
+            result = await self._guard.fit(given, room, partial(self._emit, session_id))
             messages, tokens = list(result.messages), result.tokens
             shortened, reason = result.shortened, result.reason
             extendable = extendable and result.extendable
@@ -321,25 +343,18 @@ class ContextEngine:
             reason=reason,
         )
 
-    def _limit(self, prompt: Message | None, max_tokens: int | None) -> int:
-        """Tokens for system prompt and messages together. Raises `BudgetTooSmall` when nothing is left beside the prompt."""
+    def _room(self, prompt: Message | None, max_tokens: int | None) -> Room:
+        """What system prompt and messages may take together. Raises `BudgetTooSmall` when nothing is left beside the prompt."""
         system = 0 if prompt is None else message_tokens(prompt, self._counter)
+        available = self._budget.usable_input if max_tokens is None else max_tokens
         if max_tokens is None:
-            available = self._budget.usable_input
-            limit = self._budget.room(system=system, tools=self._tool_tokens) + system
+            left = self._budget.room(system=system, tools=self._tool_tokens) + system
         else:
-            available = max_tokens
-            limit = max_tokens - self._tool_tokens
-        limit = int(limit / self._ratio())
-        if limit <= system:
-            needed = available - limit + system + 1
-            raise BudgetTooSmall(
-                f"the system prompt takes {system} tokens and the tools {self._tool_tokens}; with reserves at least {needed} are "
-                f"needed and {available} are available: shorten them, lower a reserve or use a larger window",
-                needed=needed,
-                available=available,
-            )
-        return limit
+            left = max_tokens - self._tool_tokens
+        room = Room(left=left, available=available, ratio=self._ratio())
+        if room.limit <= system:
+            raise room.too_small(system + 1, f"the system prompt takes {system} tokens and the tools {self._tool_tokens}")
+        return room
 
     def _ratio(self) -> float:
         """Real tokens per counted token, as far as the counter has learnt. Limits are divided by it; counts stay as they are."""
@@ -372,9 +387,9 @@ class ContextEngine:
             last_turn_tokens=size_of(last_turn, self._counter),
             summary_tokens=size_of((m for m in view.messages if m.kind is Kind.SUMMARY), self._counter),
             tool_schema_tokens=self._tool_tokens,
-            limit=window.limit,
+            limit=window.room.limit,
             window=self._budget.window,
-            usage_ratio=(view.tokens - system) / (window.limit - system),
+            usage_ratio=(view.tokens - system) / (window.room.limit - system),
             token_ratio=self._ratio(),
             counter=self._counter.name,
         )
@@ -383,7 +398,10 @@ class ContextEngine:
         messages: list[Message] = []
         for slot in receipt.slots:
             if isinstance(slot, Made):
-                messages.append(load_message(slot.stored))
+                try:
+                    messages.append(load_message(slot.stored))
+                except StoreCorrupt as error:
+                    raise ReplayFailed(f"the receipt holds a message that cannot be read: {error}") from error
                 continue
             count = slot.last - slot.first + 1
             read = await self._store.read(
@@ -405,6 +423,11 @@ class ContextEngine:
         """How many sessions are held between calls; at most `active_sessions`."""
         return len(self._sessions)
 
+    def held_entries(self, session_id: str) -> int:
+        """How many entries of a session's log are held between calls: about as many as its window has."""
+        held = self._sessions.get(session_id)
+        return 0 if held is None else len(held.window.region.entries) + len(held.pending)
+
     def record_usage(self, context: Context, reported: int) -> None:
         """Tell a counter that learns how many input tokens the provider reported for a request made with `context`.
 
@@ -422,6 +445,11 @@ class ContextEngine:
         """Names the configuration in receipts: what would make the same log give another window."""
         parts = (repr(self._guard.strategy), self._counter.name, repr(self._budget), self._tool_tokens, self._guard.strict)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _same_words(one: Message, other: Message) -> bool:
+    """Whether two system prompts are the same but for their ids."""
+    return one.parts == other.parts and one.role == other.role
 
 
 def _figures(context: Context) -> dict[str, Json]:

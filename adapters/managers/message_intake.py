@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import attrs
-
-from contextport.contracts import InvalidArgument, InvalidMessage, Json, Message, copy_json, from_chat
+from contextport.contracts import InvalidArgument, InvalidMessage, Json, Message, from_chat, own_copy
 
 __all__ = ["check_session", "take"]
 
@@ -18,13 +16,14 @@ def check_session(session_id: str) -> None:
 
 
 def take(message: Message | Mapping[str, Json]) -> Message:
-    """The message itself, or the one that a chat dict describes. Nothing of the caller's is kept."""
+    """A copy of the message, or the one that a chat dict describes, checked. Nothing of the caller's is kept."""
     if not isinstance(message, Message):
         return from_chat(message)
-    if not message.in_conversation:
+    copied = own_copy(message)
+    if not copied.in_conversation:
         raise InvalidMessage(
             f"the message is of kind {message.kind}; a host adds messages of kind chat or interrupt",
             path="kind",
             kind=message.kind,
         )
-    return attrs.evolve(message, metadata=copy_json(message.metadata, "metadata")) if message.metadata else message
+    return copied

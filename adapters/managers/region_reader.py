@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextport.contracts import ContextStore, Entry, Head, TokenCounter
 
+from .outliving import STEP_REACH, in_step, outliving, rest_of_step
 from .session_window import Region, newest_steps, note_sizes, size_of
 
 __all__ = ["read_region"]
 
 _FIRST_PAGE, _LARGEST_PAGE = 32, 1024
-_MOST_MARKED = 1_000  # marked entries looked at; far more than half of any window holds
-_STEP_REACH = 64  # entries around a marked one in which the rest of its step is looked for
+_MARKED_PAGE = 256
 
 
 async def read_region(store: ContextStore, counter: TokenCounter, head: Head, size: int) -> Region:
@@ -46,45 +46,22 @@ def _page(head: Head, missing: int) -> int:
 
 
 async def _read_kept(store: ContextStore, head: Head, first: Entry) -> tuple[Entry, ...]:
-    """Marked entries before `first` with their steps, and the questions that opened the turns of all these and of `first`."""
+    """What of the entries before `first` may outlive others: as `outliving` says, read piece by piece."""
     found: dict[int, Entry] = {}
     before = first.seq
-    while len(found) < _MOST_MARKED:
-        page = await store.read(head.session_id, before=before, limit=256, marked=True, epoch=head.epoch)
+    while True:
+        page = await store.read(head.session_id, before=before, limit=_MARKED_PAGE, marked=True, epoch=head.epoch)
         found.update((entry.seq, entry) for entry in page)
-        if len(page) < 256:
+        if len(page) < _MARKED_PAGE:
             break
         before = page[0].seq
     for entry in list(found.values()):
-        if entry.message.tool_calls or entry.message.tool_results:
-            found.update((near.seq, near) for near in await _rest_of_step(store, head.session_id, entry))
+        if in_step(entry):
+            after, end = max(0, entry.seq - STEP_REACH), min(entry.seq + STEP_REACH, first.seq)
+            near = await store.read(head.session_id, after=after, before=end, limit=2 * STEP_REACH, epoch=head.epoch)
+            found.update((other.seq, other) for other in rest_of_step(entry, near))
     for turn in {entry.turn for entry in (*found.values(), first)}:
         if 0 < turn < first.seq and turn not in found:
             page = await store.read(head.session_id, after=turn - 1, before=turn + 1, limit=1, epoch=head.epoch)
             found.update((entry.seq, entry) for entry in page)
-    return tuple(found[seq] for seq in sorted(found) if seq < first.seq and found[seq].message.in_conversation)
-
-
-async def _rest_of_step(store: ContextStore, session_id: str, entry: Entry) -> list[Entry]:
-    """The entries near a marked one that share its calls: the caller of a result, and all results of that caller."""
-    near = await store.read(
-        session_id,
-        after=max(0, entry.seq - _STEP_REACH),
-        before=entry.seq + _STEP_REACH,
-        limit=2 * _STEP_REACH,
-        epoch=entry.epoch,
-    )
-    ids = _call_ids(entry) or _result_ids(entry)
-    callers = [other for other in near if other.seq <= entry.seq and _call_ids(other) & ids]
-    if not callers:
-        return []
-    caller = callers[-1]
-    return [caller, *(other for other in near if other.seq > caller.seq and _result_ids(other) & _call_ids(caller))]
-
-
-def _call_ids(entry: Entry) -> set[str]:
-    return {call.call_id for call in entry.message.tool_calls}
-
-
-def _result_ids(entry: Entry) -> set[str]:
-    return {result.call_id for result in entry.message.tool_results}
+    return outliving([found[seq] for seq in sorted(found) if found[seq].message.in_conversation], first)

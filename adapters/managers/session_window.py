@@ -8,10 +8,12 @@ frozen, since attrs takes twice as long to make a frozen object, and three are m
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import ceil
 
 from attrs import define
 
 from contextport.contracts import (
+    BudgetTooSmall,
     Entry,
     Head,
     Kind,
@@ -26,7 +28,9 @@ from contextport.contracts import (
 )
 from contextport.strategies import arrange, gap_marker
 
-__all__ = ["Region", "SessionWindow", "View", "newest_steps", "note_sizes", "said_in", "size_of", "slots_of", "stood_in"]
+from .outliving import outliving
+
+__all__ = ["Region", "Room", "SessionWindow", "View", "newest_steps", "note_sizes", "said_in", "size_of", "slots_of", "stood_in"]
 
 
 @define(kw_only=True)
@@ -49,25 +53,31 @@ class Region:
         """All that was read, in the order of the log."""
         return (*self.kept, *self.tail, *self.later)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the epoch was read."""
+        return len(self.entries) == self.messages
+
     def conversation(self, prompt: Message | None) -> list[Message]:
-        """The region as one well-formed list, with a gap message for what was not read."""
+        """The region as one well-formed list, with a gap message for what was not read or has no place in such a list."""
+        placeholder = gap_marker(1, 0)
         read = self.entries
         messages = [entry.message for entry in read]
-        count = self.messages - len(read)
-        if count > 0:
-            messages.insert(len(self.kept), gap_marker(count, self.tokens - sum([entry.tokens for entry in read])))
+        messages.insert(len(self.kept), placeholder)
         arranged = arrange(messages)
+        sizes = {entry.message.id: entry.tokens for entry in read}
+        said = [message.id for message in arranged if message.in_conversation]
+        count, tokens = self.messages - len(said), self.tokens - sum([sizes[id] for id in said])
+        place = arranged.index(placeholder)
+        arranged[place : place + 1] = [gap_marker(count, tokens)] if count else []
         return arranged if prompt is None else [prompt, *arranged]
 
     def trimmed(self, size: int, counter: TokenCounter) -> Region:
-        """The region with the newest steps of just over `size` tokens for its tail, or with all of it if a mark would be lost."""
-        tail = (*self.tail, *self.later)
+        """The region with the newest steps of just over `size` tokens for its tail, and what may outlive them before it."""
+        kept, tail = self.kept, (*self.tail, *self.later)
         start = newest_steps(tail, size, counter)
-        dropped, kept = tail[:start], self.kept
-        if dropped and not any(entry.message.marked for entry in dropped):
-            tail = tail[start:]
-            question = tail[0].turn
-            kept = _without_lone_questions((*kept, *(entry for entry in dropped if entry.seq == question)), question)
+        if start:
+            kept, tail = outliving((*kept, *tail[:start]), tail[start]), tail[start:]
         return Region(kept=kept, tail=tail, messages=self.messages, tokens=self.tokens, last_seq=self.last_seq)
 
     def grown(self, said: Sequence[Entry], head: Head) -> Region:
@@ -80,12 +90,6 @@ class Region:
             tokens=head.tokens,
             last_seq=head.last_seq,
         )
-
-
-def _without_lone_questions(kept: tuple[Entry, ...], turn: int) -> tuple[Entry, ...]:
-    """The kept entries without unmarked questions that open neither `turn` nor the turn of another kept entry."""
-    asked = {turn, *(entry.turn for entry in kept if entry.seq != entry.turn)}
-    return tuple(entry for entry in kept if entry.seq != entry.turn or entry.message.marked or entry.seq in asked)
 
 
 @define(kw_only=True)
@@ -114,16 +118,41 @@ class View:
 
 
 @define(kw_only=True)
+class Room:
+    """What a request may take: `left` of `available` real tokens for prompt and messages, and `ratio` real per counted ones."""
+
+    left: int
+    available: int
+    ratio: float
+
+    @property
+    def limit(self) -> int:
+        """Counted tokens for system prompt and messages together."""
+        return int(self.left / self.ratio)
+
+    def too_small(self, needed: int, why: str) -> BudgetTooSmall:
+        """The error for a window of `needed` counted tokens, in the terms of the budget: a budget of that size would do."""
+        least = ceil(needed * self.ratio) + self.available - self.left
+        return BudgetTooSmall(
+            f"{why}; with tools, reserves and margin {least} tokens are needed and {self.available} are available: "
+            "shorten them or the newest message, lower a reserve, or use a larger window",
+            needed=least,
+            available=self.available,
+        )
+
+
+@define(kw_only=True)
 class SessionWindow:
     """The view of a session at one version of its log, for one system prompt, limit, and ratio of real to counted tokens.
 
     `settled` is the view before the entries `open`, which hold calls that wait for results; without such calls it is the view.
     """
 
+    incarnation: str
     epoch: int
     state_version: int
     ratio: float
-    limit: int
+    room: Room
     prompt: Message | None
     region: Region
     view: View
@@ -132,15 +161,21 @@ class SessionWindow:
 
     def serves(self, head: Head, ratio: float) -> bool:
         """Whether it can still be grown to the log at `head`."""
-        return self.epoch == head.epoch and self.state_version == head.state_version and self.ratio == ratio
+        return (
+            self.epoch == head.epoch
+            and self.state_version == head.state_version
+            and self.incarnation == head.incarnation
+            and self.ratio == ratio
+        )
 
     def at(self, region: Region, view: View, settled: View | None = None, open: tuple[Entry, ...] = ()) -> SessionWindow:
         """The window at a later version of the log."""
         return SessionWindow(
+            incarnation=self.incarnation,
             epoch=self.epoch,
             state_version=self.state_version,
             ratio=self.ratio,
-            limit=self.limit,
+            room=self.room,
             prompt=self.prompt,
             region=region,
             view=view,
@@ -155,7 +190,7 @@ class SessionWindow:
         entries = (*self.open, *said)
         messages = arrange([entry.message for entry in entries])
         tokens = size_of(messages, counter)
-        if self.settled.tokens + tokens > self.limit:
+        if self.settled.tokens + tokens > self.room.limit or said_in(messages) < len(entries):
             return None
         view = self.settled.extended(messages, entries, tokens)
         return self.at(region, view, self.settled, entries) if stood_in(messages) else self.at(region, view)

@@ -26,7 +26,9 @@ class SyncContextManager:
         verify(manager, ContextManager)
         self._manager = manager
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="contextport", daemon=True)
+        self._guard = threading.Lock()
+        self._closing = False
+        self._thread = threading.Thread(target=self._serve, name="contextport", daemon=True)
         self._thread.start()
 
     def add_message(self, session_id: str, message: Message | Mapping[str, Json]) -> Message:
@@ -45,28 +47,47 @@ class SyncContextManager:
         self._wait(self._manager.set_system_prompt(session_id, prompt))
 
     def _wait(self, call: Coroutine[Any, Any, _T]) -> _T:
-        if self._loop.is_closed() or threading.current_thread() is self._thread:
+        # Under the guard a call is either on the loop before `close` asks it to stop, or refused.
+        with self._guard:
+            future = None if self._closing or self._on_own_thread() else asyncio.run_coroutine_threadsafe(call, self._loop)
+        if future is None:
             call.close()
             raise InvalidArgument(
                 "the sync facade is closed, or was called from its own event loop: use the manager itself there"
             )
-        return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+        return future.result()
 
     def close(self) -> None:
-        """Stop the thread. Calls that are running are finished first; a second close does nothing."""
-        if self._loop.is_closed():
-            return
-        asyncio.run_coroutine_threadsafe(self._drain(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        """Stop the thread. Calls that are running are finished first, later ones refused; a second close does the same again.
 
-    async def _drain(self) -> None:
-        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        await asyncio.gather(*others, return_exceptions=True)
+        Raises `InvalidArgument` when called from the facade's own event loop, which cannot wait for its own end.
+        """
+        if self._on_own_thread():
+            raise InvalidArgument("the sync facade cannot be closed from its own event loop: close it from another thread")
+        with self._guard:
+            if not self._closing:
+                self._closing = True
+                self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def _on_own_thread(self) -> bool:
+        return threading.current_thread() is self._thread
+
+    def _serve(self) -> None:
+        try:
+            self._loop.run_forever()
+            self._loop.run_until_complete(_drain())
+        finally:
+            self._loop.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+async def _drain() -> None:
+    """Finish every call that was scheduled before the stop, and what it started."""
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.gather(*others, return_exceptions=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from contextport.contracts import Draft, Entry, Head, MessageConflict, StateConflict
-from contextport.contracts.stored_form import dump_message, load_message
+from contextport.contracts.stored_form import dump_message, load_message, same_message
 
 from .sqlite_connection import LogConnection, Session
 from .sqlite_tables import SEQ_BITS
@@ -166,6 +166,7 @@ def _head(session_id: str, session: Session) -> Head:
         turn=session.turn,
         state=session.state,
         state_version=session.state_version,
+        incarnation="" if session.key is None else str(session.key),
     )
 
 
@@ -208,7 +209,7 @@ def _compare(
             else:
                 fresh.append(item)
                 texts[message_id] = stored
-        if texts[message_id] != stored:
+        if not same_message(texts[message_id], stored):
             raise MessageConflict(
                 f"session {session_id!r} has a message {message_id!r} with other content; give the new one an id of its own",
                 session_id=session_id,
