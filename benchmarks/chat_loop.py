@@ -236,11 +236,14 @@ def report(rows: list[Row]) -> None:
         ratios = f"{row.ratio:.2f} | {row.mean_ratio:.2f}" if against else " | "
         figures = f"{row.stored} | {row.median * 1e6:.1f} | {row.mean * 1e6:.1f} | {row.shown}"
         print(f"| {row.name} | {figures} | {against} | {ratios} |")
-    print("\n| growth of the median | from | to | ratio |\n|---|---:|---:|---:|")
-    for name in dict.fromkeys(row.name for row in rows if row.name.startswith("ours")):
-        later = [row for row in rows if row.name == name and row.stored >= 1000]
-        if len(later) > 1:
-            print(f"| {name} | {later[0].stored} | {later[-1].stored} | {later[-1].median / later[0].median:.2f} |")
+    medians = {(row.name, row.stored): row.median for row in rows}
+    print("\n| growth of the median | from | to | ratio | that of its reference |\n|---|---:|---:|---:|---:|")
+    for name, against in {row.name: row.reference for row in rows if row.name != row.reference}.items():
+        counts = [row.stored for row in rows if row.name == name and row.stored >= 1000]
+        if len(counts) > 1:
+            first, last = counts[0], counts[-1]
+            own, other = (medians[one, last] / medians[one, first] for one in (name, against))
+            print(f"| {name} | {first} | {last} | {own:.2f} | {other:.2f} |")
 
 
 def report_peers(stored: list[int], rows: list[Row]) -> None:
