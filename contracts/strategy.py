@@ -44,8 +44,9 @@ class CompressionStrategy(Port):
         STRATEGY-21  A negative `max_tokens` raises `InvalidArgument`.
 
     Caller guarantees
-        Ids are unique. `messages` may hold one gap message; it stands for messages that were left out there, and says how many
-        and how large they were. Those before it were kept from further back.
+        Ids are unique. `messages` is all that was said in the epoch; for a strategy that provides `StablePrefix` it may be only
+        the newest part, larger than the budget, and what is marked before it. It may hold one gap message, which stands for
+        messages that were left out there and says how many and how large they were; those before it were kept from further back.
     Errors
         `InvalidArgument`. A strategy that needs a model may raise `StrategyFailed`; nothing is lost, as input is not changed.
     Concurrency

@@ -94,7 +94,10 @@ class ContextEngine:
     `tools` are the tool schemas that the host sends along, counted against the budget. `model` names the model for a counter that
     learns from reported usage. `strict` raises `BudgetTooSmall` where the newest user message would have to be shortened, and
     `StrategyFailed` where a broken strategy would be stepped over.
-    `active_sessions` bounds how many sessions are held between calls; one that is not held is read from the store again.
+
+    A strategy that provides `StablePrefix` is shown the newest part of the log, so that a call costs the same however long the
+    session is; any other is shown all of the epoch. `active_sessions` bounds how many sessions are held between calls; one that
+    is not held is read from the store again.
 
     Raises `PortMismatch` for a part that does not provide its port, `BudgetTooSmall` when tools and reserves leave no room.
     """
@@ -271,7 +274,7 @@ class ContextEngine:
                 return self._hold(head.session_id, held, window)
         prompt = prompt_of(head)
         room = self._room(prompt, max_tokens)
-        region = await read_region(self._store, self._counter, head, self._reach(room.limit))
+        region = await read_region(self._store, self._counter, head, room.limit if self._stable else None)
         view = await self._view(head.session_id, region, prompt, room)
         window = SessionWindow(
             incarnation=head.incarnation,
@@ -302,12 +305,9 @@ class ContextEngine:
         grown = window.extended(region, said, self._counter)
         if grown is not None:
             return grown
-        region = region.trimmed(self._reach(window.room.limit), self._counter)
+        if self._stable:
+            region = region.trimmed(window.room.limit, self._counter)
         return window.at(region, await self._view(head.session_id, region, window.prompt, window.room))
-
-    def _reach(self, limit: int) -> int:
-        """How much of the log's end to look at, in tokens: more than can fit, and twice that for a strategy that may want it."""
-        return limit if self._stable else 2 * limit
 
     def _hold(self, session_id: str, held: _Session | None, window: SessionWindow) -> SessionWindow:
         """Keep the window for the next call, and forget the session that was used longest ago."""
@@ -332,7 +332,7 @@ class ContextEngine:
             result = await self._guard.fit(given, room, partial(self._emit, session_id))
             messages, tokens = list(result.messages), result.tokens
             shortened, reason = result.shortened, result.reason
-            extendable = extendable and result.extendable
+            extendable = extendable and self._stable and result.extendable
         return View(
             messages=tuple(messages),
             slots=slots_of(messages, region.entries),

@@ -13,8 +13,11 @@ _FIRST_PAGE, _LARGEST_PAGE = 32, 1024
 _MARKED_PAGE = 256
 
 
-async def read_region(store: ContextStore, counter: TokenCounter, head: Head, size: int) -> Region:
-    """The newest entries of more than `size` tokens by `counter`, beginning with a whole step, and what is marked before them."""
+async def read_region(store: ContextStore, counter: TokenCounter, head: Head, size: int | None) -> Region:
+    """The newest entries of more than `size` tokens by `counter`, beginning with a whole step, and what is marked before them.
+
+    Without a size, all entries of the epoch.
+    """
     tail = await _read_tail(store, counter, head, size)
     kept: tuple[Entry, ...] = ()
     if tail and len(tail) < head.messages:
@@ -23,19 +26,20 @@ async def read_region(store: ContextStore, counter: TokenCounter, head: Head, si
     return Region(kept=kept, tail=tail, messages=head.messages, tokens=head.tokens, last_seq=head.last_seq)
 
 
-async def _read_tail(store: ContextStore, counter: TokenCounter, head: Head, size: int) -> tuple[Entry, ...]:
+async def _read_tail(store: ContextStore, counter: TokenCounter, head: Head, size: int | None) -> tuple[Entry, ...]:
     tail: list[Entry] = []
-    before, missing = head.last_seq + 1, size
+    before, missing = head.last_seq + 1, head.tokens if size is None else size
     while len(tail) < head.messages:
         page = await store.read(head.session_id, before=before, limit=_page(head, missing), epoch=head.epoch)
         if not page:
             break
         note_sizes(page, counter)
-        tail = [entry for entry in page if entry.message.in_conversation] + tail
-        start = newest_steps(tail, size, counter)
+        said = [entry for entry in page if entry.message.in_conversation]
+        tail = said + tail
+        start = 0 if size is None else newest_steps(tail, size, counter)
         if start:
             return tuple(tail[start:])
-        before, missing = page[0].seq, size - size_of([entry.message for entry in tail], counter)
+        before, missing = page[0].seq, missing - size_of([entry.message for entry in said], counter)
     return tuple(tail)
 
 

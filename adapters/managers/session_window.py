@@ -28,7 +28,7 @@ from contextport.contracts import (
 )
 from contextport.strategies import arrange, gap_marker
 
-from .outliving import outliving
+from .outliving import STEP_REACH, outliving
 
 __all__ = ["Region", "Room", "SessionWindow", "View", "newest_steps", "note_sizes", "said_in", "size_of", "slots_of", "stood_in"]
 
@@ -197,12 +197,23 @@ class SessionWindow:
 
 
 def newest_steps(entries: Sequence[Entry], size: int, counter: TokenCounter) -> int:
-    """The index at which the newest whole steps of just over `size` tokens begin; 0 if they are not all among the entries."""
-    start, tokens = len(entries), 0
-    while start > 0 and (tokens <= size or entries[start].message.tool_results):
-        start -= 1
-        tokens += message_tokens(entries[start].message, counter)
-    return start
+    """The index at which the newest whole steps of just over `size` tokens begin; 0 if they are not all among the entries.
+
+    A result counts once its call is found, and no step begins where one within `STEP_REACH` entries before may hold such a call.
+    """
+    tokens = 0
+    waiting: dict[str, int] = {}
+    for start in range(len(entries) - 1, -1, -1):
+        message = entries[start].message
+        results = message.tool_results
+        if results:
+            waiting.update((result.call_id, start) for result in results)
+            continue
+        answered = {waiting.pop(call.call_id) for call in message.tool_calls if call.call_id in waiting}
+        tokens += size_of([message, *(entries[n].message for n in answered)], counter)
+        if tokens > size and all(n - start >= STEP_REACH for n in waiting.values()):
+            return start
+    return 0
 
 
 def note_sizes(entries: Iterable[Entry], counter: TokenCounter) -> None:

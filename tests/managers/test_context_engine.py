@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import attrs
@@ -483,3 +484,78 @@ def test_surrogates_are_stored_and_do_not_reach_the_wire() -> None:
         assert context.as_chat()[0]["content"] == "caf\ufffd \x00 menu \U0001f378"
 
     run(scenario())
+
+
+def test_a_system_message_that_was_replaced_can_be_added_again() -> None:
+    async def scenario() -> None:
+        manager = engine()
+        first = {"role": "system", "content": "be kind", "id": "s1"}
+        added = await manager.add_message("s", first)
+        await manager.set_system_prompt("s", "be brief")
+        assert await manager.add_message("s", first) == added
+        assert await manager.add_message("s", added) == added
+        assert [m.text for m in (await manager.get_context("s")).messages] == ["be brief"]
+        with pytest.raises(MessageConflict):
+            await manager.add_message("s", {**first, "content": "be unkind"})
+
+    run(scenario())
+
+
+def test_setting_the_same_prompt_again_writes_nothing() -> None:
+    async def scenario() -> None:
+        store = MemoryContextStore()
+        manager = engine(store=store)
+        for _ in range(5):
+            await manager.set_system_prompt("s", "be brief")
+        assert (await store.head("s")).last_seq == 1
+        await manager.set_system_prompt("s", "be kind")
+        await manager.set_system_prompt("s", "be brief")
+        assert (await store.head("s")).last_seq == 3
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("reserve", [0, 7])
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_budget_of_the_size_that_the_error_names_will_do(reserve: int, strict: bool) -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+
+    async def window(tokens: int, words_of_prompt: int) -> None:
+        limits = Budget(window=tokens + reserve, output_reserve=reserve)
+        manager = engine(limits, counter=CalibratedTokenCounter(WordsCounter(), margin=1.1), strict=strict)
+        await manager.set_system_prompt("s", words(words_of_prompt))
+        await manager.add_message("s", {"role": "user", "content": [{"type": "text", "text": words(60)}, image]})
+        await manager.get_context("s")
+
+    for words_of_prompt in (5, 30):
+        needed = 12
+        for _ in range(2):  # first the prompt, then the newest message: each names what it needs
+            with suppress(BudgetTooSmall):
+                run(window(needed, words_of_prompt))
+                break
+            with pytest.raises(BudgetTooSmall) as caught:
+                run(window(needed, words_of_prompt))
+            needed = int(caught.value.needed)
+        run(window(needed, words_of_prompt))
+        with pytest.raises(BudgetTooSmall):
+            run(window(needed - 1, words_of_prompt))
+
+
+@pytest.mark.parametrize(
+    "more", [{"budget": "8000"}, {"budget": 8000.5}, {"active_sessions": 0}, {"tools": None}, {"tools": "f"}], ids=str
+)
+def test_arguments_that_are_none_are_named(more: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument):
+        ContextEngine(store=MemoryContextStore(), counter=WordsCounter(), **more)
+
+
+@pytest.mark.parametrize("tokens", ["x", 1.5, True])
+def test_a_budget_for_one_call_is_a_whole_number(tokens: Any) -> None:
+    with pytest.raises(InvalidArgument):
+        run(engine().get_context("s", max_tokens=tokens))
+
+
+def test_a_group_is_a_list() -> None:
+    for bad in (None, "text", {"role": "user", "content": "x"}, 5):
+        with pytest.raises(InvalidMessage):
+            run(engine().add_messages("s", bad))  # type: ignore[arg-type]

@@ -4,20 +4,50 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 import pytest
 
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.stores.memory_store import MemoryContextStore
-from contextport.contracts import Budget, BudgetTooSmall, CompressionStrategy, Context, Message, Receipt, TokenCounter
+from contextport.contracts import (
+    Budget,
+    BudgetTooSmall,
+    Compression,
+    CompressionStrategy,
+    Context,
+    Message,
+    Receipt,
+    TokenCounter,
+    implements,
+)
 from contextport.strategies import KeepRecentTokens, KeepRecentTurns, Pipeline, ShortenLongMessages, arrange
 from tests.cases.words_counter import WordsCounter
 from tests.strategies.conversations import assistant, calling, generated, result, user
 
+
+@implements(CompressionStrategy)
+class KeepTheTask:
+    """Keeps the newest steps and the first question: it wants to see the beginning of the log."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self.recent = KeepRecentTokens(counter)
+
+    def estimate_tokens(self, messages: Sequence[Message]) -> int:
+        return self.recent.estimate_tokens(messages)
+
+    async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
+        task = next((message for message in messages if message.opens_turn), None)
+        marked = [attrs.evolve(message, pinned=True) if message is task else message for message in messages]
+        result = await self.recent.compress(marked, max_tokens)
+        sent = (attrs.evolve(m, pinned=task.pinned) if task and m.id == task.id else m for m in result.messages)
+        return attrs.evolve(result, messages=tuple(sent))
+
+
 STRATEGIES: dict[str, Callable[[TokenCounter], CompressionStrategy]] = {
     "KeepRecentTokens": KeepRecentTokens,
+    "KeepTheTask": KeepTheTask,
     "tight": lambda counter: KeepRecentTokens(counter, target_share=1.0),
     "KeepRecentTurns": lambda counter: KeepRecentTurns(counter, turns=3),
     "Pipeline": lambda counter: Pipeline(ShortenLongMessages(counter, 12), KeepRecentTokens(counter)),
@@ -103,6 +133,17 @@ def test_the_window_is_what_the_strategy_makes_of_the_whole_log(seed: int) -> No
             said = [entry.message for entry in await store.read("s", limit=10_000) if entry.message.in_conversation]
             whole = await KeepRecentTokens(counter).compress([held.messages[0], *arrange(said)], 100)
             assert held.messages == whole.messages
+
+    asyncio.run(scenario())
+
+
+def test_a_strategy_of_ones_own_sees_the_beginning() -> None:
+    async def scenario() -> None:
+        counter = WordsCounter()
+        engine = ContextEngine(store=MemoryContextStore(), counter=counter, strategy=KeepTheTask(counter), budget=Budget.of(60))
+        for n in range(100):
+            await engine.add_message("s", user(f"u{n}", 5))
+            assert "u0" in [m.id for m in (await engine.get_context("s")).messages]
 
     asyncio.run(scenario())
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 import pytest
 
-from contextport.contracts import Kind, Message, Text, ToolResult
+from contextport.contracts import Kind, Message, Text, ToolResult, from_chat, to_chat
 from contextport.strategies import arrange, split
 from tests.cases.words_counter import WordsCounter
 
@@ -89,3 +91,39 @@ def test_steps_hold_a_caller_with_all_its_results_and_know_the_question_of_their
 def test_a_stand_in_does_not_move_the_offsets_behind_it() -> None:
     open_call = split([user("u1", 3), calling("a1", "c1"), user("u2", 2)], WordsCounter())
     assert [s.offset for s in open_call.steps] == [0, 3, 5]
+
+
+def test_what_a_user_says_beside_an_orphan_result_stays() -> None:
+    orphan = ToolResult(call_id="gone", parts=(Text("r"),))
+    said = Message(role="user", id="u2", parts=(orphan, Text("important")))
+    arranged = arrange([user("u1"), assistant("a1"), said])
+    assert ids(arranged) == ["u1", "a1", "u2"]
+    assert arranged[2].parts == (Text("important"),)
+    assert arranged[2].opens_turn
+
+
+FUNCTION = {"name": "f", "arguments": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("caller", "stand_in"),
+    [
+        ({"function_call": FUNCTION}, {"role": "function", "name": "f"}),
+        ({"content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]}, {"role": "user"}),
+        ({"tool_calls": [{"id": "c1", "type": "function", "function": FUNCTION}]}, {"role": "tool", "tool_call_id": "c1"}),
+    ],
+    ids=["function", "tool_use", "tool_calls"],
+)
+def test_a_stand_in_has_the_wire_form_of_an_answer_to_its_call(caller: dict[str, Any], stand_in: dict[str, Any]) -> None:
+    caller = {"role": "assistant", **caller}
+    wire = to_chat(arrange([from_chat(caller)]))[1]
+    assert wire.items() >= stand_in.items()
+    if stand_in["role"] == "user":
+        assert [(part["type"], part["tool_use_id"]) for part in wire["content"]] == [("tool_result", "t1")]
+    assert arrange([from_chat({**caller, "id": "a"}), from_chat(wire)])[1].kind is Kind.CHAT, "a real answer takes its place"
+
+
+def test_two_calls_with_one_id_get_two_stand_ins() -> None:
+    arranged = arrange([user("u1"), calling("a1", "c1", "c1")])
+    assert len(arranged) == 4
+    assert len({message.id for message in arranged}) == 4
