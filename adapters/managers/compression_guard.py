@@ -46,9 +46,10 @@ class CompressionGuard:
             result = await KeepRecentTokens(self.counter).compress(given, limit)
         needed = result.tokens
         question = newest_question(messages)
-        asked = None if question is None else messages[question]
-        if self.strict and asked is not None and any(one.message_id == asked.id for one in result.shortened):
-            needed = max(needed, size_of([*(m for m in result.messages if is_system(m)), asked], self.counter))
+        if self.strict and question is not None:
+            asked = messages[question]
+            if needed > limit or any(one.message_id == asked.id for one in result.shortened):
+                needed = max(limit + 1, size_of([*(m for m in messages if is_system(m)), asked], self.counter))
         if needed > limit:
             report(EventKind.BUDGET_EXCEEDED, {"needed": needed, "limit": limit})
             raise room.too_small(needed, f"the smallest legal window takes {needed} counted tokens and {limit} fit")
