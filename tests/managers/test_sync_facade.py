@@ -1,0 +1,124 @@
+"""The blocking facade: shared between threads, and closed while they call."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+
+import pytest
+
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.managers.sync_facade import SyncContextManager
+from contextport.adapters.stores.memory_store import MemoryContextStore
+from contextport.contracts import Budget, Event, EventSink, Head, InvalidArgument, implements
+from tests.cases.words_counter import WordsCounter
+
+PATIENCE = 30.0  # seconds; only a thread that hangs takes them
+CALLERS = 4
+
+
+def manager(store: MemoryContextStore | None = None, sink: EventSink | None = None) -> ContextEngine:
+    store = store if store is not None else MemoryContextStore()
+    return ContextEngine(store=store, counter=WordsCounter(), budget=Budget.of(1_000), sink=sink)
+
+
+def started(work: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def ended(thread: threading.Thread) -> bool:
+    thread.join(PATIENCE)
+    return not thread.is_alive()
+
+
+@pytest.mark.parametrize("run", range(10))
+def test_closing_while_other_threads_call_leaves_nobody_waiting_and_loses_nothing(run: int) -> None:
+    store = MemoryContextStore()
+    facade = SyncContextManager(manager(store))
+    added: list[int] = [0] * CALLERS
+    refused: list[str] = []
+    busy = threading.Barrier(CALLERS + 1)
+
+    def call(caller: int) -> None:
+        facade.add_message(f"s{caller}", {"role": "user", "content": "first"})
+        added[caller] = 1
+        busy.wait(PATIENCE)
+        try:
+            while True:
+                facade.add_message(f"s{caller}", {"role": "user", "content": "next"})
+                added[caller] += 1
+        except InvalidArgument as error:
+            refused.append(str(error))
+
+    threads = [started(lambda caller=caller: call(caller)) for caller in range(CALLERS)]  # type: ignore[misc]
+    busy.wait(PATIENCE)
+    assert ended(started(facade.close))
+    assert all(ended(thread) for thread in threads)
+    assert len(refused) == CALLERS
+    assert all("closed" in said for said in refused)
+    assert [asyncio.run(store.head(f"s{caller}")).messages for caller in range(CALLERS)] == added
+
+
+class HeldStore(MemoryContextStore):
+    """A store whose heads arrive only when they are let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: SimpleQueue[asyncio.AbstractEventLoop] = SimpleQueue()
+        self.let_go = asyncio.Event()
+
+    async def head(self, session_id: str) -> Head:
+        self.asked.put(asyncio.get_running_loop())
+        await self.let_go.wait()
+        return await super().head(session_id)
+
+
+def test_a_call_that_is_running_is_finished_before_close_returns() -> None:
+    store = HeldStore()
+    facade = SyncContextManager(manager(store))
+    answers: SimpleQueue[int] = SimpleQueue()
+    caller = started(lambda: answers.put(len(facade.get_context("s").messages)))
+    loop = store.asked.get(timeout=PATIENCE)
+    closers = [started(facade.close) for _ in range(2)]
+    while True:  # until the closing has begun, calls are taken
+        try:
+            facade.set_system_prompt("", "")
+        except InvalidArgument as error:
+            if "closed" in str(error):
+                break
+    assert all(closer.is_alive() for closer in closers)
+    loop.call_soon_threadsafe(store.let_go.set)
+    assert ended(caller)
+    assert answers.get(timeout=PATIENCE) == 0
+    assert all(ended(closer) for closer in closers)
+
+
+@implements(EventSink)
+class ClosingSink:
+    """A sink that closes the facade, which runs on the facade's own loop."""
+
+    def __init__(self) -> None:
+        self.facade: SyncContextManager | None = None
+        self.refusals: list[str] = []
+
+    def emit(self, event: Event) -> None:
+        assert self.facade is not None
+        with pytest.raises(InvalidArgument) as caught:
+            self.facade.close()
+        self.refusals.append(str(caught.value))
+
+
+def test_closing_from_its_own_loop_is_refused_not_waited_for() -> None:
+    sink = ClosingSink()
+    facade = SyncContextManager(manager(sink=sink))
+    sink.facade = facade
+    caller = started(lambda: facade.set_system_prompt("s", "Be brief."))
+    assert ended(caller)
+    assert sink.refusals == ["the sync facade cannot be closed from its own event loop: close it from another thread"]
+    facade.close()
+    with pytest.raises(InvalidArgument, match="closed"):
+        facade.get_context("s")
