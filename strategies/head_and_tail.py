@@ -17,6 +17,7 @@ __all__ = ["grapheme_cut", "shorten_message", "shorten_text"]
 
 _SEARCH_STEPS = 24  # halvings of the kept length: enough for any text, and an end for counters that never shrink
 _WORD_REACH = 48  # how far a cut moves to spare a word; identifiers and paths are rarely longer
+_CLUSTER_REACH = 64  # characters looked at to spare a cluster; longer ones are no writing, and would make the work quadratic
 _ZERO_WIDTH_JOINER = "\u200d"
 
 
@@ -61,10 +62,16 @@ def _spare_word(text: str, at: int, direction: int) -> int:
 
 
 def grapheme_cut(text: str, at: int, direction: int = -1) -> int:
-    """The nearest position from `at` in `direction` that is not inside a grapheme cluster (after UAX #29)."""
-    while 0 < at < len(text) and _joined(text, at):
-        at += direction
-    return at
+    """The nearest position from `at` in `direction` that is not inside a grapheme cluster (after UAX #29).
+
+    Looks at 64 characters at most. Where they are all of one cluster, it is cut at `at`.
+    """
+    position = at
+    while 0 < position < len(text) and _joined(text, position):
+        position += direction
+        if abs(position - at) > _CLUSTER_REACH:
+            return at
+    return position
 
 
 def _joined(text: str, at: int) -> bool:
@@ -91,9 +98,9 @@ def _regional(character: str) -> bool:
 
 
 def _regional_run_before(text: str, at: int) -> int:
-    """How many regional indicators stand right before `at`: flags are pairs of them."""
+    """How many regional indicators stand right before `at`, counted up to a limit: flags are pairs of them."""
     start = at
-    while start > 0 and _regional(text[start - 1]):
+    while start > max(0, at - _CLUSTER_REACH) and _regional(text[start - 1]):
         start -= 1
     return at - start
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from typing import SupportsIndex
 
 import pytest
 
@@ -122,3 +123,34 @@ def test_shortening_makes_no_new_replacement_characters_in_any_script() -> None:
         assert short is not None
         assert "\ufffd" not in short
         short.encode()
+
+
+class CountingText(str):
+    """A text that counts how many of its characters were looked at one by one."""
+
+    reads = 0
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        self.reads += not isinstance(key, slice)
+        return super().__getitem__(key)
+
+
+@pytest.mark.parametrize(
+    "text", ["e" + "\u0301" * 300_000, "\U0001f1f3\U0001f1f4" * 200_000, "a\u200d" * 200_000], ids=["marks", "flags", "joiners"]
+)
+def test_work_on_endless_clusters_does_not_grow_with_them(text: str) -> None:
+    for direction in (-1, 1):
+        counted = CountingText(text)
+        at = len(text) // 2 + 1
+        assert grapheme_cut(counted, at, direction) in (at, at + direction)
+        assert counted.reads <= 500
+    counted = CountingText(text)
+    short = shorten_text(counted, at_most(1_000))
+    assert short is not None
+    assert len(short) <= 1_000
+    assert counted.reads <= 25 * 2 * 700
+
+
+def test_clusters_up_to_the_reach_are_kept_whole() -> None:
+    text = "ab" + "\u0301" * 64 + "c"
+    assert [grapheme_cut(text, at, -1) for at in (1, 2, 40, 65, 66)] == [1, 1, 1, 1, 66]
