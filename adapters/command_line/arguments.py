@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from decimal import Decimal, InvalidOperation
 from importlib.metadata import PackageNotFoundError, version
 
 from .choices import COUNTERS, STRATEGIES
@@ -10,7 +11,7 @@ from .conversation_files import ACCEPTED
 
 __all__ = ["parser"]
 
-_EXITS = "Exit codes: 0 done, 1 an error that the message names, 2 wrong usage."
+_EXITS = "Exit codes: 0 done, 1 an error that the message names, 2 wrong usage, 70 a fault of contextport."
 
 
 def parser() -> argparse.ArgumentParser:
@@ -42,6 +43,13 @@ def _fit(fit: argparse.ArgumentParser) -> None:
     fit.description = f"Reads {ACCEPTED}, and prints what fits on standard output, an account of it on standard error."
     fit.add_argument("file", metavar="FILE", help="the conversation; '-' for standard input")
     _budget(fit, required=True)
+    fit.add_argument(
+        "--margin",
+        type=_share,
+        default=Decimal(0),
+        metavar="SHARE",
+        help="share of the budget to leave free, since an estimate may be too low: 0.1 leaves a tenth; default: 0",
+    )
     _how(fit)
     fit.add_argument("--index", type=_whole_number, metavar="N", help="which conversation, of a file with several; from 0")
     fit.add_argument("--system", metavar="TEXT", help="system prompt; replaces one that the file begins with")
@@ -72,6 +80,17 @@ def _whole_number(text: str) -> int:
         return int(text.replace("_", "").replace(",", ""))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def _share(text: str) -> Decimal:
+    """A share of the budget, exact: a tenth of 30 is 3."""
+    try:
+        share = Decimal(text)
+        if 0 <= share < 1:
+            return share
+    except InvalidOperation:  # no number, or one that has no order
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is not a share; give a number from 0 up to, not including, 1")
 
 
 def _version() -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -12,12 +13,15 @@ from attrs import frozen
 
 from contextport.contracts import InvalidArgument, InvalidMessage, Json, Message, from_chat
 
-__all__ = ["Conversation", "read_conversation"]
+from .report import first_line
+
+__all__ = ["ACCEPTED", "BYTE_ORDER_MARK", "Conversation", "free_id", "read_conversation"]
 
 ACCEPTED = (
     'a JSON array of chat messages, {"messages": [...]}, JSON lines of messages or of {"messages": [...]}, '
     "a LoCoMo file, a tau-bench result or few-shot file, a SWE-agent .traj file"
 )
+BYTE_ORDER_MARK = "\ufeff"
 Dict = dict[str, Any]
 
 
@@ -36,8 +40,8 @@ def read_conversation(path: str, stdin: TextIO, index: int | None = None) -> Con
 
     Raises `InvalidArgument` when the file cannot be read or has no known shape, `InvalidMessage` naming the wrong message.
     """
-    value = _parse(_text(path, stdin), path)
-    shape, conversations = _recognise(value, path)
+    value, by_line = _parse(_text(path, stdin), path)
+    shape, conversations = _recognise(value, by_line, path)
     chosen = index or 0
     if not 0 <= chosen < len(conversations):
         raise InvalidArgument(
@@ -45,28 +49,30 @@ def read_conversation(path: str, stdin: TextIO, index: int | None = None) -> Con
             name="index",
             value=chosen,
         )
-    messages = tuple(_message(raw, n) for n, raw in enumerate(conversations[chosen](), 1))
+    messages = _messages(conversations[chosen](), path)
     return Conversation(messages=messages, shape=shape, index=chosen, of=len(conversations))
 
 
 def _text(path: str, stdin: TextIO) -> str:
     try:
-        text = stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
+        text = (stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")).removeprefix(BYTE_ORDER_MARK)
     except OSError as error:
         raise InvalidArgument(f"cannot read {path}: {error.strerror or error}", name="file", value=path) from error
     except UnicodeDecodeError as error:
         raise InvalidArgument(
             f"{path} is not UTF-8 text: {error.reason} at byte {error.start}", name="file", value=path
         ) from error
+    except ValueError as error:  # no name of a file, or a stream that is closed
+        raise InvalidArgument(f"cannot read {path}: {error}", name="file", value=path) from error
     if not text.strip():
         raise InvalidArgument(f"{path} is empty; give {ACCEPTED}", name="file", value=path)
     return text
 
 
-def _parse(text: str, path: str) -> Json:
-    """The JSON value of the text; for JSON lines, the list of their values under the key `lines`."""
+def _parse(text: str, path: str) -> tuple[Json, bool]:
+    """The JSON value of the text, or the list of the values of its lines; and whether it is the latter."""
     try:
-        return json.loads(text)
+        return json.loads(text), False
     except RecursionError as error:
         raise InvalidArgument(f"{path} is nested too deeply to be a conversation", name="file", value=path) from error
     except ValueError as whole:
@@ -78,17 +84,15 @@ def _parse(text: str, path: str) -> Json:
             except (ValueError, RecursionError) as error:
                 detail = whole if n == numbered[0][0] else f"line {n}: {error}"
                 raise InvalidArgument(f"{path} is not JSON: {detail}; give {ACCEPTED}", name="file", value=path) from error
-        return {"lines": values}
+        return values, True
 
 
 _Load = Callable[[], Sequence[Json]]
 
 
-def _recognise(value: Json, path: str) -> tuple[str, list[_Load]]:
+def _recognise(value: Json, by_line: bool, path: str) -> tuple[str, list[_Load]]:
     """What the value is, and a loader for each conversation in it."""
     items = cast(list[Json], value) if isinstance(value, list) else [value]
-    if isinstance(value, dict) and set(cast(Dict, value)) == {"lines"}:
-        items = cast(list[Json], value["lines"])
     if isinstance(value, list) and not items:
         return "OpenAI chat", [list]
     if all(isinstance(item, dict) for item in items) and items:
@@ -98,28 +102,53 @@ def _recognise(value: Json, path: str) -> tuple[str, list[_Load]]:
         for key, shape, load in _SHAPES:
             if all(key in item for item in dicts):
                 return shape, [lambda item=item, load=load: load(item) for item in dicts]  # type: ignore[misc]
-    raise InvalidArgument(f"{path} is no conversation that is known: it is {_described(value)}; give {ACCEPTED}", name="file")
+    said = _described(value, of="JSON lines" if by_line else "an array")
+    raise InvalidArgument(f"{path} is no conversation that is known: it is {said}; give {ACCEPTED}", name="file")
 
 
-def _described(value: Json) -> str:
+def _described(value: Json, of: str = "an array", depth: int = 3) -> str:
+    """What a value is, in words; `of` names it where it is a list, `depth` says how many lists are looked into."""
     if isinstance(value, dict):
         keys = list(cast(Dict, value))
-        return f"an object with {', '.join(map(repr, keys[:6])) or 'no keys'}"
+        shown = ", ".join(first_line(repr(key), 40) for key in keys[:6])
+        return f"an object with {shown or 'no keys'}{f' and {len(keys) - 6} more' if len(keys) > 6 else ''}"
+    if value is None:
+        return "null"
     if not isinstance(value, list):
         return f"a {type(value).__name__}"
     items = cast(list[Json], value)
+    if not items or not depth:
+        return f"{of} of {len(items)} items" if items else f"{of} without items"
     odd = next((n for n, item in enumerate(items) if not (isinstance(item, dict) and "role" in item)), 0)
-    return f"an array whose item {odd} is {_described(items[odd])}"
+    return f"{of} whose item {odd} is {_described(items[odd], depth=depth - 1)}"
 
 
-def _message(raw: Json, number: int) -> Message:
+def _messages(raws: Sequence[Json], path: str) -> tuple[Message, ...]:
     """Messages without an id are named by their place, so that the same file gives the same ids."""
+    given = {raw["id"] for raw in cast(list[Any], raws) if isinstance(raw, dict) and isinstance(raw.get("id"), str)}
+    return tuple(_message(raw, number, path, given) for number, raw in enumerate(raws, 1))
+
+
+def _message(raw: Json, number: int, path: str, given: set[str]) -> Message:
+    if not isinstance(raw, dict) or "role" not in raw:
+        raise InvalidMessage(
+            f"message {number} of {path} is no chat message: it is {_described(raw)}, a role is missing; give {ACCEPTED}",
+            path="role",
+            number=number,
+        )
     try:
-        message = from_chat(raw)
+        message = from_chat(cast(Dict, raw))
     except InvalidMessage as error:
         raise InvalidMessage(f"message {number}: {error}", path=error.path, number=number) from error
-    named = message.native is not None and message.native.raw.get("id") is not None
-    return message if named else attrs.evolve(message, id=f"#{number}")
+    return message if message.id in given else attrs.evolve(message, id=free_id(number, given))
+
+
+def free_id(number: int, given: Collection[str]) -> str:
+    """An id for the message at place `number` that none of the `given` ones is: `#3`, else `##3` and so on."""
+    made = f"#{number}"
+    while made in given:
+        made = f"#{made}"
+    return made
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -135,12 +164,15 @@ def _tau_bench(item: Dict) -> Sequence[Json]:
 
 def _list(item: Dict, key: str) -> list[Json]:
     if not isinstance(item[key], list):
-        raise InvalidArgument(f"{key!r} is a {type(item[key]).__name__}; it must be an array of messages", name=key)
+        raise InvalidArgument(f"{key!r} is {_described(item[key])}; it must be an array", name=key)
     return cast(list[Json], item[key])
 
 
 def _swe_agent(item: Dict) -> Sequence[Json]:
-    """SWE-agent's own keys are left out; an observation answers the calls in its `tool_call_ids`, the first with its text."""
+    """SWE-agent's own keys are left out; an observation answers the calls in its `tool_call_ids`, the first with its text.
+
+    An observation that answers no call is said by the user, as SWE-agent does it for models without tool calls.
+    """
     messages: list[Json] = []
     for step in _list(item, "history"):
         if not isinstance(step, dict):
@@ -149,12 +181,17 @@ def _swe_agent(item: Dict) -> Sequence[Json]:
         held = cast(Dict, step)
         kept = {key: held[key] for key in ("role", "content", "name", "tool_calls", "tool_call_id") if held.get(key) is not None}
         ids = held.get("tool_call_ids")
-        if held.get("role") == "tool" and isinstance(ids, list):
-            for n, call_id in enumerate(cast(list[Json], ids)):
-                messages.append({**kept, "tool_call_id": call_id, "content": kept.get("content") if n == 0 else ""})
-        else:
+        if held.get("role") != "tool" or (not ids and "tool_call_id" in kept):
             messages.append(kept)
+        elif not ids:
+            messages.append({"role": "user", "content": kept.get("content", "")})
+        else:
+            for n, call_id in enumerate(_list(held, "tool_call_ids")):
+                messages.append({**kept, "tool_call_id": call_id, "content": kept.get("content") if n == 0 else ""})
     return messages
+
+
+_LOCOMO_SESSION = re.compile(r"session_([0-9]{1,9})")
 
 
 def _locomo(item: Dict) -> Sequence[Json]:
@@ -163,19 +200,26 @@ def _locomo(item: Dict) -> Sequence[Json]:
     if not isinstance(conversation, dict) or "speaker_a" not in conversation:
         raise InvalidArgument("'conversation' has no speaker_a; it is not of a LoCoMo file", name="conversation")
     held = cast(Dict, conversation)
-    numbers = sorted(int(key[8:]) for key in held if key.startswith("session_") and key[8:].isdigit())
+    found = [match for match in map(_LOCOMO_SESSION.fullmatch, held) if match]
     messages: list[Json] = []
-    for number in numbers:
-        date = held.get(f"session_{number}_date_time")
-        for n, turn in enumerate(_list(held, f"session_{number}")):
-            text = turn.get("text", "")
-            if turn.get("blip_caption"):
-                text = f"{text}\n[photo: {turn['blip_caption']}]"
-            if n == 0 and date:
-                text = f"[{date}]\n{text}"
-            role = "user" if turn.get("speaker") == held["speaker_a"] else "assistant"
-            messages.append({"id": turn.get("dia_id"), "role": role, "name": turn.get("speaker"), "content": text})
+    for session in sorted(found, key=lambda match: int(match[1])):
+        date = held.get(f"{session[0]}_date_time")
+        for n, turn in enumerate(_list(held, session[0])):
+            if not isinstance(turn, dict):
+                said = f"{session[0]!r} has {_described(turn)} as item {n}; a LoCoMo turn is an object with speaker and text"
+                raise InvalidArgument(said, name=session[0])
+            messages.append(_locomo_turn(cast(Dict, turn), held["speaker_a"], date if n == 0 else None))
     return messages
+
+
+def _locomo_turn(turn: Dict, user: Json, date: Json) -> Dict:
+    text = turn.get("text", "")
+    if turn.get("blip_caption"):
+        text = f"{text}\n[photo: {turn['blip_caption']}]"
+    if date:
+        text = f"[{date}]\n{text}"
+    role = "user" if turn.get("speaker") == user else "assistant"
+    return {"id": turn.get("dia_id"), "role": role, "name": turn.get("speaker"), "content": text}
 
 
 _SPEAKERS = ("system", "user", "assistant", "tool")
@@ -183,8 +227,11 @@ _SPEAKERS = ("system", "user", "assistant", "tool")
 
 def _few_shot(item: Dict) -> Sequence[Json]:
     """A transcript as text. Its tool calls were not written down: each result gets a call of the name `unrecorded`."""
+    display = item["messages_display"]
+    if not isinstance(display, str):
+        raise InvalidArgument(f"'messages_display' is {_described(display)}; it must be text", name="messages_display")
     said: list[tuple[str, str]] = []
-    for line in str(item["messages_display"]).split("\n"):
+    for line in display.split("\n"):
         speaker, colon, text = line.partition(": ")
         if colon and speaker in _SPEAKERS:
             said.append((speaker, text))

@@ -11,7 +11,7 @@ from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.contracts import Budget, Context, CountKind, InvalidArgument, Message
 
 from .choices import counter_named, strategy_named
-from .conversation_files import Conversation, read_conversation
+from .conversation_files import Conversation, free_id, read_conversation
 from .report import Account
 from .terminal import Terminal
 
@@ -26,11 +26,14 @@ async def fit(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) ->
     conversation = read_conversation(options.file, stdin, options.index)
     counter = counter_named(options.counter)
     strategy = strategy_named(options.strategy, counter)
-    engine = ContextEngine(store=MemoryContextStore(), counter=counter, strategy=strategy, budget=Budget.of(options.budget))
+    budget = Budget.of(int(options.budget * (1 - options.margin)))
+    engine = ContextEngine(store=MemoryContextStore(), counter=counter, strategy=strategy, budget=budget)
     given, first = _with_system(conversation.messages, options.system)
     await _add(engine, given, terminal)
     context = await engine.get_context(SESSION)
-    account = Account(given=given, first=first, context=context, counter=counter, strategy=options.strategy)
+    account = Account(
+        given=given, first=first, context=context, counter=counter, strategy=options.strategy, margin=float(options.margin)
+    )
     if options.receipt is not None:
         _write_receipt(Path(options.receipt), context)
     if options.format == "json":
@@ -45,7 +48,7 @@ def _with_system(messages: tuple[Message, ...], system: str | None) -> tuple[tup
     if system is None:
         return messages, 1
     replaces = bool(messages) and messages[0].role in ("system", "developer")
-    prompt = Message.system(system, id="#0")
+    prompt = Message.system(system, id=free_id(0, {message.id for message in messages}))
     return (prompt, *messages[1:]) if replaces else (prompt, *messages), 1 if replaces else 0
 
 
@@ -58,8 +61,9 @@ async def _add(engine: ContextEngine, messages: tuple[Message, ...], terminal: T
 def _write_receipt(path: Path, context: Context) -> None:
     try:
         path.write_text(f"{context.receipt.to_json()}\n", encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgument(f"cannot write {path}: {error.strerror or error}", name="receipt", value=str(path)) from error
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise InvalidArgument(f"cannot write {path}: {said}", name="receipt", value=str(path)) from error
 
 
 def _tell(file: str, conversation: Conversation, account: Account, terminal: Terminal) -> None:
@@ -68,4 +72,5 @@ def _tell(file: str, conversation: Conversation, account: Account, terminal: Ter
     for label, text in account.lines():
         terminal.tell(f"  {label:<11}{text}")
     if account.counter.kind is CountKind.ESTIMATE:
-        terminal.tell(f"  {'note':<11}sizes are estimates; --counter tiktoken:FILE or hf:FILE counts with a tokenizer")
+        terminal.tell(f"  {'note':<11}sizes are estimates; --margin 0.1 leaves a tenth of the budget free,")
+        terminal.tell(f"  {'':<11}--counter tiktoken:FILE or hf:FILE counts with a tokenizer")

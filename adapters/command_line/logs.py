@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TextIO
 
 from contextport.adapters.managers.context_engine import ContextEngine
-from contextport.adapters.stores.sqlite_store import SqliteContextStore
 from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
 from contextport.contracts import Budget, Entry, Head, InvalidArgument, Receipt, to_chat
 
 from .choices import counter_named, strategy_named
+from .conversation_files import BYTE_ORDER_MARK
+from .read_only_log import ReadOnlyLog
 from .report import first_line
 from .terminal import Terminal
 
@@ -31,7 +32,7 @@ async def sessions(options: argparse.Namespace, stdin: TextIO, terminal: Termina
             terminal.write_line(f"{head.messages:>9,} {head.tokens:>9,} {head.epoch:>6}  {_shown(head.session_id)}")
 
 
-async def _heads(store: SqliteContextStore) -> AsyncIterator[Head]:
+async def _heads(store: ReadOnlyLog) -> AsyncIterator[Head]:
     after = ""
     while page := await store.sessions(after=after, limit=_PAGE):
         for head in page:
@@ -72,30 +73,24 @@ async def replay(options: argparse.Namespace, stdin: TextIO, terminal: Terminal)
 
 
 def _receipt_text(given: str, stdin: TextIO) -> str:
-    if given.lstrip().startswith("{"):
-        return given
-    try:
-        return stdin.read() if given == "-" else Path(given).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidArgument(f"cannot read the receipt {given}: {error}", name="receipt", value=given) from error
+    if not given.lstrip(f"{BYTE_ORDER_MARK} \t\r\n").startswith("{"):
+        try:
+            given = stdin.read() if given == "-" else Path(given).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise InvalidArgument(f"cannot read the receipt {given}: {error}", name="receipt", value=given) from error
+    return given.removeprefix(BYTE_ORDER_MARK)
 
 
 @asynccontextmanager
-async def _log(database: str) -> AsyncGenerator[SqliteContextStore]:
-    store = _opened(database)
+async def _log(database: str) -> AsyncGenerator[ReadOnlyLog]:
+    store = ReadOnlyLog(database)
     try:
         yield store
     finally:
         await store.close()
 
 
-def _opened(database: str) -> SqliteContextStore:
-    if not Path(database).is_file():  # opening would make a new one
-        raise InvalidArgument(f"there is no file {database}; give the SQLite file of a log", name="database", value=database)
-    return SqliteContextStore(database)
-
-
-async def _known(store: SqliteContextStore, database: str, session_id: str) -> Head:
+async def _known(store: ReadOnlyLog, database: str, session_id: str) -> Head:
     head = await store.head(session_id)
     if head.last_seq == 0 and head.state_version == 0:
         raise InvalidArgument(
@@ -106,7 +101,7 @@ async def _known(store: SqliteContextStore, database: str, session_id: str) -> H
     return head
 
 
-async def _entries(store: SqliteContextStore, head: Head) -> AsyncIterator[Entry]:
+async def _entries(store: ReadOnlyLog, head: Head) -> AsyncIterator[Entry]:
     """The epoch from its first entry on, page by page: seq has no holes."""
     for first in range(1, head.last_seq + 1, _PAGE):
         page = await store.read(head.session_id, after=first - 1, before=first + _PAGE, limit=_PAGE, epoch=head.epoch)
@@ -115,12 +110,20 @@ async def _entries(store: SqliteContextStore, head: Head) -> AsyncIterator[Entry
 
 
 def _line(entry: Entry) -> str:
-    at = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
     message = entry.message
     kind = "" if message.in_conversation else f" ({message.kind})"
     calls = " ".join(f"{call.name}({first_line(call.arguments, 40)})" for call in message.tool_calls)
     text = first_line(message.text, 60)
-    return f"{entry.seq:>6} {at} {entry.tokens:>7,}  {message.role:<9}{kind} {_shown(' '.join(filter(None, (text, calls))))}"
+    said = _shown(" ".join(filter(None, (text, calls))))
+    return f"{entry.seq:>6} {_time(entry.at):<19} {entry.tokens:>7,}  {message.role:<9}{kind} {said}"
+
+
+def _time(at: float) -> str:
+    """The time in UTC; the number itself where it is outside the calendar, as a broken clock leaves it."""
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return f"{at:g}"
 
 
 def _shown(text: str) -> str:

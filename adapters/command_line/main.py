@@ -13,40 +13,67 @@ from contextport.contracts import ContextPortError
 
 from . import fit, logs
 from .arguments import parser
-from .terminal import Terminal
+from .terminal import OutputFailed, Terminal, silence
 
 __all__ = ["main"]
 
 _COMMANDS = {"fit": fit.fit, "sessions": logs.sessions, "show": logs.show, "replay": logs.replay}
-_ERROR, _INTERRUPTED, _BROKEN_PIPE = 1, 130, 141  # the last two as shells report the signals
+_ERROR, _INTERNAL, _INTERRUPTED, _BROKEN_PIPE = 1, 70, 130, 141  # 70 as in sysexits.h, the last two as shells report the signals
+_DEBUG = "CONTEXTPORT_DEBUG"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. Returns the exit code: 0 done, 1 an error of ours, which is one line on standard error.
+    """Run one command. Returns the exit code: 0 done, 1 an error and 70 a fault of ours, each one line on standard error.
 
-    Wrong usage ends in `SystemExit(2)`, as argparse does it.
+    Wrong usage ends in `SystemExit(2)`, as argparse does it. With CONTEXTPORT_DEBUG set, a fault of ours is raised.
     """
-    options = parser().parse_args(arguments)
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        _speak_utf8(stream)
+    terminal = Terminal(out=_usable(sys.stdout, _closed()), err=_usable(sys.stderr, io.StringIO()))
     try:
-        asyncio.run(_COMMANDS[options.command](options, sys.stdin, Terminal(out=sys.stdout, err=sys.stderr)))
-        sys.stdout.flush()
-    except ContextPortError as error:
-        print(f"contextport: {' '.join(str(error).split())}", file=sys.stderr)
-        return _ERROR
-    except BrokenPipeError:  # the reader has seen enough; keep Python from complaining when it closes the stream
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _run(arguments, terminal)
+    except (ContextPortError, OutputFailed) as error:
+        return _failed(terminal, str(error), _ERROR)
+    except RecursionError:
+        return _failed(terminal, "the input is nested too deeply", _ERROR)
+    except BrokenPipeError:  # the reader has seen enough
+        silence(terminal.out)
         return _BROKEN_PIPE
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except Exception as error:
+        if os.environ.get(_DEBUG):
+            raise
+        said = f"unexpected {type(error).__name__}: {error}; please report it, with the traceback that {_DEBUG}=1 shows"
+        return _failed(terminal, said, _INTERNAL)
     return 0
 
 
-def _speak_utf8(stream: TextIO) -> None:
-    """JSON is UTF-8, whatever the locale says."""
+def _run(arguments: Sequence[str] | None, terminal: Terminal) -> None:
+    try:
+        options = parser().parse_args(arguments)
+        asyncio.run(_COMMANDS[options.command](options, _usable(sys.stdin, _closed()), terminal))
+    except SystemExit:  # after --help
+        terminal.flush()
+        raise
+    terminal.flush()
+
+
+def _failed(terminal: Terminal, said: str, code: int) -> int:
+    terminal.tell(f"contextport: {' '.join(said.split())}")
+    silence(terminal.out)
+    return code
+
+
+def _usable(stream: TextIO | None, otherwise: TextIO) -> TextIO:
+    """The stream, speaking UTF-8 as JSON does whatever the locale says; `otherwise` where the program was started without it."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace" if stream.writable() else "strict")
+    return otherwise if stream is None else stream
+
+
+def _closed() -> TextIO:
+    stream = io.StringIO()
+    stream.close()
+    return stream
 
 
 if __name__ == "__main__":

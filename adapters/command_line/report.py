@@ -16,20 +16,27 @@ _MOST_LISTED = 12
 
 @frozen(kw_only=True)
 class Account:
-    """A window beside the conversation it was made from. Messages are named by their place in it, which is `first` and up."""
+    """A window beside the conversation it was made from. Messages are named by their place in it, which is `first` and up.
+
+    A message that comes again with the same id is one message, at its first place. `margin` is the share of the budget left free.
+    """
 
     given: tuple[Message, ...]
     first: int = 1
     context: Context
     counter: TokenCounter
     strategy: str
+    margin: float = 0.0
 
     @property
     def tokens_before(self) -> int:
-        return sum(message_tokens(message, self.counter) for message in self.given)
+        return sum(message_tokens(self.given[n - self.first], self.counter) for n in self._places().values())
 
     def _places(self) -> dict[str, int]:
-        return {message.id: n for n, message in enumerate(self.given, self.first)}
+        places: dict[str, int] = {}
+        for n, message in enumerate(self.given, self.first):
+            places.setdefault(message.id, n)
+        return places
 
     def kept(self) -> list[int]:
         places = self._places()
@@ -37,7 +44,12 @@ class Account:
 
     def left_out(self) -> list[int]:
         kept = {message.id for message in self.context.messages}
-        return [n for n, message in enumerate(self.given, self.first) if message.id not in kept]
+        return [n for message_id, n in self._places().items() if message_id not in kept]
+
+    def repeated(self) -> list[int]:
+        """Messages that were there before, id and all."""
+        first = set(self._places().values())
+        return [n for n in range(self.first, self.first + len(self.given)) if n not in first]
 
     def made(self) -> list[Message]:
         """Messages of the window that nobody said: gap markers and stand-ins."""
@@ -50,6 +62,7 @@ class Account:
             "tokens_before": self.tokens_before,
             "tokens_after": self.context.tokens,
             "budget": self.context.limit,
+            "margin": self.margin,
             "counter": self.counter.name,
             "counter_kind": str(self.counter.kind),
             "counter_bound": {"under": bound.under, "over": bound.over},
@@ -58,6 +71,7 @@ class Account:
             "messages_after": len(self.context.messages),
             "kept": self.kept(),
             "left_out": self.left_out(),
+            "repeated": self.repeated(),
             "shortened": [
                 {"message": places.get(one.message_id), "chars_before": one.chars_before, "chars_after": one.chars_after}
                 for one in self.context.shortened
@@ -68,12 +82,16 @@ class Account:
 
     def lines(self) -> list[tuple[str, str]]:
         """For people: a label and what is to be said about it."""
+        margin = f", a margin of {self.margin:.4g} of the budget taken off" if self.margin else ""
         said = [
-            ("tokens", f"{self.tokens_before:,} before, {self.context.tokens:,} now, {self.context.limit:,} allowed"),
+            ("tokens", f"{self.tokens_before:,} before, {self.context.tokens:,} now, {self.context.limit:,} allowed{margin}"),
             ("counted by", f"{self.counter.name}, {_trust(self.counter)}"),
             ("strategy", self.strategy),
             ("kept", f"{len(self.kept()):,} of {len(self.given):,} messages{_listed(self.kept())}"),
         ]
+        repeated = self.repeated()
+        if repeated:
+            said.append(("repeated", f"{len(repeated):,} with an id that came before, kept once{_listed(repeated)}"))
         places = self._places()
         for one in self.context.shortened:
             place = places[one.message_id]

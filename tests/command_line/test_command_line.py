@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 
-from contextport.adapters.command_line.main import main
+from contextport.adapters.command_line.main import _COMMANDS, main  # pyright: ignore[reportPrivateUsage]
+from contextport.adapters.command_line.read_only_log import ReadOnlyLog
 from contextport.adapters.command_line.terminal import Terminal
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.stores.sqlite_store import SqliteContextStore
+from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
 from contextport.adapters.wiring import context_engine
-from contextport.contracts import Receipt
+from contextport.contracts import Message, Receipt, StoreUnavailable
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "long_conversation.json"
 Run = tuple[int, str, str]
@@ -37,9 +41,11 @@ def log(tmp_path: Path) -> str:
     database = tmp_path / "log.db"
 
     async def fill() -> None:
-        engine = context_engine(budget=100_000, database=database)
+        store = SqliteContextStore(database)
+        engine = context_engine(budget=100_000, store=store)
         await engine.add_messages("long", json.loads(EXAMPLE.read_text("utf-8")))
         await engine.add_message("two\nlines", {"role": "user", "content": "Hello \x1b[31m there"})
+        await store.close()
 
     asyncio.run(fill())
     return str(database)
@@ -264,3 +270,179 @@ def test_a_real_terminal_gets_a_bold_heading() -> None:
     os.close(ours)
     assert done.returncode == 0
     assert told.startswith(b"\x1b[1m")
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "contextport.adapters.command_line.main", *arguments]
+
+
+def beside(database: str | Path) -> dict[str, bytes]:
+    """Every file of the database's directory, with its bytes."""
+    return {path.name: path.read_bytes() for path in sorted(Path(database).parent.iterdir())}
+
+
+def test_looking_leaves_every_byte_as_it_was(run: Any, log: str) -> None:
+    before = beside(log)
+    receipt = run("show", log, "long", "--budget", "2000", "--receipt")[1]
+    for arguments in (("sessions", log), ("show", log, "long"), ("replay", log, receipt), ("show", log, "nobody")):
+        run(*arguments)
+        assert beside(log) == before
+    assert list(before) == ["log.db"]
+
+
+def test_looking_at_a_log_in_use_sees_what_is_not_yet_in_its_file_and_leaves_it_there(run: Any, tmp_path: Path) -> None:
+    database = tmp_path / "used.db"
+    store = SqliteContextStore(database)
+    asyncio.run(context_engine(store=store, budget=1_000).add_message("live", {"role": "user", "content": "Hi"}))
+    before = beside(database)
+    code, out, _ = run("sessions", str(database))
+    after = beside(database)
+    asyncio.run(store.close())
+    assert code == 0
+    assert out.splitlines()[1].endswith("live")
+    assert before["used.db-wal"]
+    assert {name: held for name, held in after.items() if not name.endswith("-shm")} == {
+        name: held for name, held in before.items() if not name.endswith("-shm")
+    }
+
+
+@pytest.mark.parametrize("arguments", [("sessions",), ("show", "s"), ("replay", "receipt")])
+def test_an_empty_file_stays_empty_and_is_refused(run: Any, log: str, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    file = tmp_path / "empty.db"
+    file.touch()
+    name, *rest = arguments
+    given = [run("show", log, "long", "--receipt")[1]] if rest == ["receipt"] else rest
+    before = beside(file)
+    code, out, err = run(name, str(file), *given)
+    assert (code, out) == (1, "")
+    assert err.splitlines() == [f"contextport: {file} is empty; give the SQLite file of a log"]
+    assert beside(file) == before
+
+
+def test_the_read_only_log_refuses_to_write(log: str) -> None:
+    opened = ReadOnlyLog(log)
+
+    async def writes() -> None:
+        head = await opened.head("long")
+        for attempt in (
+            opened.append("long", ()),
+            opened.put_state("long", "", expected=head.state_version),
+            opened.clear("long"),
+            opened.purge("long"),
+        ):
+            with pytest.raises(StoreUnavailable, match="for looking only"):
+                await attempt
+        await opened.close()
+
+    asyncio.run(writes())
+
+
+@pytest.mark.parametrize(("at", "shown"), [(1e20, "1e+20"), (-1e18, "-1e+18"), (0.0, "1970-01-01 00:00:00")])
+def test_a_time_outside_the_calendar_is_shown_as_its_number(run: Any, tmp_path: Path, at: float, shown: str) -> None:
+    database = tmp_path / "clock.db"
+
+    async def fill() -> None:
+        store = SqliteContextStore(database)
+        await ContextEngine(store=store, counter=HeuristicTokenCounter(), clock=lambda: at).add_message("s", Message.user("Hi"))
+        await store.close()
+
+    asyncio.run(fill())
+    code, out, _ = run("show", str(database), "s")
+    assert code == 0
+    assert f"     1 {shown:<19} " in out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("budget", ["6000", "100000"])
+def test_a_full_disk_is_one_line(budget: str) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command("fit", str(EXAMPLE), "--budget", budget), stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "contextport: cannot write to standard output: No space left on device"
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def in_shell(redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    shell = ["/bin/sh", "-c", f'exec "$@" {redirected}', "sh", *command(*arguments)]
+    return subprocess.run(shell, capture_output=True, text=True)
+
+
+def test_closed_streams() -> None:
+    fit = ("fit", str(EXAMPLE), "--budget", "6000")
+    done = in_shell(">&-", *fit)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("contextport: cannot write to standard output: ")
+    done = in_shell("<&-", "fit", "-", "--budget", "9")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+    assert done.stderr.startswith("contextport: cannot read -: ")
+    for redirected in ("2>&-", "2>/dev/full"):
+        done = in_shell(redirected, *fit)
+        assert done.returncode == 0, redirected
+        assert json.loads(done.stdout)[-1] == json.loads(EXAMPLE.read_text("utf-8"))[-1]
+    done = in_shell("2>&-", "fit", "no such file", "--budget", "9")
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_a_fault_of_ours_is_one_line_and_a_traceback_on_demand(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> None:
+        raise KeyError("of ours")
+
+    monkeypatch.setitem(_COMMANDS, "sessions", broken)
+    monkeypatch.delenv("CONTEXTPORT_DEBUG", raising=False)
+    code, out, err = run("sessions", "any")
+    assert (code, out) == (70, "")
+    assert err.startswith("contextport: unexpected KeyError: 'of ours'; please report it")
+    assert len(err.splitlines()) == 1
+    monkeypatch.setenv("CONTEXTPORT_DEBUG", "1")
+    with pytest.raises(KeyError, match="of ours"):
+        run("sessions", "any")
+
+
+def test_byte_order_marks_of_input_and_receipts(run: Any, log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    receipt = run("show", log, "long", "--budget", "2000", "--receipt")[1]
+    plain = run("replay", log, receipt)
+    file = tmp_path / "receipt.json"
+    file.write_text(receipt, encoding="utf-8-sig")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"\ufeff{receipt}"))
+    for given in (str(file), "-", f"\ufeff{receipt}"):
+        assert run("replay", log, given) == plain
+    assert plain[0] == 0
+
+
+def test_made_ids_do_not_meet_given_ones(run: Any, tmp_path: Path) -> None:
+    given = [{"role": "user", "content": "a", "id": "#2"}, {"role": "assistant", "content": "b"}]
+    given += [{"role": "user", "content": "c", "id": "#0"}]
+    file = tmp_path / "ids.json"
+    file.write_text(json.dumps(given))
+    code, out, err = run("fit", str(file), "--budget", "100", "--system", "New")
+    assert code == 0, err
+    assert json.loads(out) == [{"role": "system", "content": "New"}, *given]
+
+
+def test_repeated_messages_are_told_of(run: Any, tmp_path: Path) -> None:
+    one = {"role": "user", "content": "a", "id": "x"}
+    file = tmp_path / "twice.json"
+    file.write_text(json.dumps([one, {"role": "assistant", "content": "b"}, one]))
+    code, out, err = run("fit", str(file), "--budget", "100", "--format", "json")
+    account = json.loads(out)["account"]
+    assert code == 0
+    assert (account["kept"], account["left_out"], account["repeated"]) == ([1, 2], [], [3])
+    assert account["tokens_before"] == account["tokens_after"]
+    assert "1 with an id that came before, kept once: #3" in err
+
+
+@pytest.mark.parametrize(("margin", "allowed"), [("0", 6000), ("0.1", 5400), ("0.7", 1800)])
+def test_margin_is_taken_off_the_budget(run: Any, margin: str, allowed: int) -> None:
+    code, out, _ = run("fit", str(EXAMPLE), "--budget", "6000", "--margin", margin, "--format", "json")
+    account = json.loads(out)["account"]
+    assert code == 0
+    assert account["tokens_after"] <= account["budget"] == allowed
+    assert account["margin"] == float(margin)
+
+
+@pytest.mark.parametrize("margin", ["1", "-0.1", "nan", "sNaN", "inf", "ten"])
+def test_what_is_no_share_is_wrong_usage(margin: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["fit", str(EXAMPLE), "--budget", "6000", f"--margin={margin}"])
+    assert stopped.value.code == 2

@@ -2,12 +2,13 @@
 
 import io
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from contextport.adapters.command_line.conversation_files import Conversation, read_conversation
+from contextport.adapters.command_line.conversation_files import ACCEPTED, Conversation, read_conversation
 from contextport.contracts import ContextPortError, InvalidArgument, InvalidMessage, to_chat
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -161,3 +162,64 @@ def test_real_files_are_read(path: Path) -> None:
             read_conversation(str(path), io.StringIO())
         return
     assert len(read_conversation(str(path), io.StringIO()).messages) > 5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[]]", "an array whose item 0 is an array without items"),
+        ('{"lines": [1]}', "it is an object with 'lines'"),
+        ('{"a": 1}\n{"b": 2}', "it is JSON lines whose item 0 is an object with 'a'"),
+        ("[" * 50 + "]" * 50, "is an array of 1 items"),
+        ('{"conversation": {"speaker_a": "x", "session_1": ["hi"]}}', "'session_1' has a str as item 0"),
+        ('{"messages_display": 5}', "'messages_display' is a int"),
+    ],
+)
+def test_the_reason_says_what_is_really_there(text: str, said: str) -> None:
+    with pytest.raises(InvalidArgument, match=said):
+        read(text)
+
+
+def test_objects_that_are_no_chat_messages_are_described_beside_the_accepted_shapes() -> None:
+    with pytest.raises(
+        InvalidMessage, match="message 1 of - is no chat message: it is an object with 'message', 'attrs'"
+    ) as caught:
+        read(json.dumps([{"messages": [{"message": "你好", "attrs": []}]}]))
+    assert ACCEPTED in str(caught.value)
+
+
+JUNK: list[Any] = [None, True, 7, 1.5, "text", "", [], {}, [[]], [None], [7], ["hi"], [{}], [[{}]], {"": None}, [{"role": []}]]
+KEYS = ["messages", "history", "traj", "messages_display", "conversation", "role", "content", "unknown"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_junk_in_any_place_is_a_typed_error_or_a_conversation(key: str) -> None:
+    talk = {"speaker_a": "x", "session_²": [], "session_01": [], "session_" + "9" * 5000: []}
+    observation = {"role": "tool", "content": "a"}
+    for junk in JUNK:
+        for value in (
+            junk,
+            {key: junk},
+            [{key: junk}],
+            {key: {**talk, "session_1": junk, "session_1_date_time": junk}},
+            {key: {**talk, "session_1": [{"speaker": junk, "text": junk, "dia_id": junk, "blip_caption": junk}]}},
+            {key: [{**USER, "id": junk, "name": junk}]},
+            {key: [{**observation, "tool_call_ids": junk, "tool_call_id": junk, "tool_calls": junk}]},
+        ):
+            with suppress(ContextPortError):
+                assert isinstance(read(json.dumps(value)), Conversation)
+
+
+def test_swe_agent_observation_without_a_call_is_said_by_the_user() -> None:
+    history = [USER, ANSWER, {"role": "tool", "content": "a.py", "tool_call_ids": []}, {"role": "tool", "content": "b.py"}]
+    observed = [{"role": "user", "content": "a.py"}, {"role": "user", "content": "b.py"}]
+    assert wire(read(json.dumps({"history": history}))) == [USER, ANSWER, *observed]
+
+
+def test_byte_order_mark_on_standard_input() -> None:
+    assert wire(read(f"\ufeff{json.dumps([USER])}")) == [USER]
+
+
+def test_made_ids_step_aside_for_given_ones() -> None:
+    conversation = read(json.dumps([{**USER, "id": "#2"}, ANSWER, {**USER, "id": "##2"}]))
+    assert [message.id for message in conversation.messages] == ["#2", "###2", "##2"]
