@@ -69,12 +69,14 @@ class SqliteWriter:
         self._thread: threading.Thread | None = None
         self._waiting = 0
         self._others_wait = False
-        self._closing = False
+        self._closing = False  # nothing new is taken, by the guard
+        self._closed = False  # nothing is left to do, by the lock
         self._since_checkpoint = 0
 
     def connection(self) -> LogConnection:
         """The connection, opened when first asked for; the caller holds `lock`."""
-        self.check_open()
+        if self._closed:
+            raise _closed(self._path)
         if self._connection is None:
             self._connection = self._open()
         return self._connection
@@ -85,9 +87,9 @@ class SqliteWriter:
         return self._connection is not None
 
     def check_open(self) -> None:
-        """Raise `StoreUnavailable` after `close`."""
+        """Raise `StoreUnavailable` once `close` was called."""
         if self._closing:
-            raise StoreUnavailable(f"the store on {self._path} is closed; open another", path=self._path)
+            raise _closed(self._path)
 
     async def run(self, work: Callable[[LogConnection], _T], size: int) -> _T:
         """Do `work` in a transaction of its own or of a group; `size` is about the number of characters it writes.
@@ -116,6 +118,7 @@ class SqliteWriter:
         if thread:
             thread.join()
         with self.lock:
+            self._closed = True
             self._drop_connection()
 
     def before_fork(self) -> None:
@@ -138,9 +141,9 @@ class SqliteWriter:
         job = _Job(work=work, size=size, loop=loop, future=loop.create_future(), deadline=deadline)
         with self._guard:
             self.check_open()
+            self._start_thread()
             self._waiting += 1
             self._queue.put(job)
-            self._start_thread()
         try:
             await job.future
         except asyncio.CancelledError:
@@ -164,8 +167,9 @@ class SqliteWriter:
     def _start_thread(self) -> None:
         """The caller holds the guard."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="contextport-sqlite-writer", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._serve, name="contextport-sqlite-writer", daemon=True)
+            thread.start()
+            self._thread = thread
 
     def _transact(self, work: Callable[[LogConnection], _T], size: int) -> _T:
         connection = self.connection()
@@ -292,6 +296,10 @@ class SqliteWriter:
                 beside.execute("PRAGMA wal_checkpoint(PASSIVE)")
             with self.lock:
                 self.connection().execute("PRAGMA wal_checkpoint(RESTART)")
+
+
+def _closed(path: str) -> StoreUnavailable:
+    return StoreUnavailable(f"the store on {path} is closed; open another", path=path)
 
 
 def _work_through(jobs: list[_Job[Any]], connection: LogConnection) -> None:

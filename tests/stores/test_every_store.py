@@ -220,6 +220,20 @@ def test_closing_twice_is_once_and_later_calls_say_so(store: Store) -> None:
     asyncio.run(scenario())
 
 
+def test_closing_finishes_what_was_begun(store: Store) -> None:
+    async def scenario() -> None:
+        begun = [asyncio.create_task(store.append("s", [draft(str(number))])) for number in range(20)]
+        await asyncio.sleep(0)
+        await store.close()
+        assert [(await task)[0].seq for task in begun] == list(range(1, 21))
+        if isinstance(store, SqliteContextStore):
+            again = SqliteContextStore(store.shared_backend)
+            assert len(await again.read("s")) == 20
+            await again.close()
+
+    asyncio.run(scenario())
+
+
 async def append_one_by_one(store: Store, session_id: str, writer: str, count: int) -> None:
     for number in range(count):
         await store.append(session_id, [draft(f"{writer}-{number}")])
