@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -345,7 +345,7 @@ async def failures_are_mapped(suite: Suite) -> None:
         await suite.release(broken)
 
 
-def _calls(store: ContextStore) -> dict[str, Callable[[], Awaitable[Any]]]:
+def _calls(store: ContextStore) -> Mapping[str, Callable[[], Awaitable[Any]]]:
     return {
         "head": lambda: store.head("s"),
         "append": lambda: store.append("s", [draft("z")]),
@@ -353,7 +353,7 @@ def _calls(store: ContextStore) -> dict[str, Callable[[], Awaitable[Any]]]:
         "put_state": lambda: store.put_state("s", "x", expected=0),
         "clear": lambda: store.clear("s"),
         "purge": lambda: store.purge("s"),
-    }
+    } | ({"sessions": store.sessions} if provides(store, ListsSessions) else {})
 
 
 @rule("STORE-18", ContextStore, cause="state is kept on the class, in a module, or in a default argument.")

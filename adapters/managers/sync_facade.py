@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from contextport.contracts import Context, ContextManager, ContextStats, InvalidArgument, Json, Message, verify
+from contextport.contracts import (
+    AddsGroups,
+    CapabilityNotSupported,
+    Context,
+    ContextManager,
+    ContextStats,
+    InvalidArgument,
+    Json,
+    Message,
+    Receipt,
+    Replays,
+    provides,
+    verify,
+)
 
 __all__ = ["SyncContextManager"]
 
@@ -16,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class SyncContextManager:
-    """The five operations of a `ContextManager`, blocking. Safe to share between threads.
+    """The operations of a `ContextManager`, with groups and replay where it has them, blocking. Safe to share between threads.
 
     All calls run on one event loop in a thread of its own, so that the manager sees the concurrency it is made for. `close` ends
     the thread; the facade is also a context manager in Python's sense. It closes neither the manager nor its store.
@@ -45,6 +58,20 @@ class SyncContextManager:
 
     def set_system_prompt(self, session_id: str, prompt: str) -> None:
         self._wait(self._manager.set_system_prompt(session_id, prompt))
+
+    def add_messages(self, session_id: str, messages: Sequence[Message | Mapping[str, Json]]) -> tuple[Message, ...]:
+        """As `AddsGroups`. Raises `CapabilityNotSupported` for a manager that does not provide it."""
+        manager: object = self._manager
+        if not provides(manager, AddsGroups):
+            raise CapabilityNotSupported(f"{type(manager).__name__} does not provide AddsGroups", port="AddsGroups")
+        return self._wait(manager.add_messages(session_id, messages))
+
+    def replay(self, receipt: Receipt) -> tuple[Message, ...]:
+        """As `Replays`. Raises `CapabilityNotSupported` for a manager that does not provide it."""
+        manager: object = self._manager
+        if not provides(manager, Replays):
+            raise CapabilityNotSupported(f"{type(manager).__name__} does not provide Replays", port="Replays")
+        return self._wait(manager.replay(receipt))
 
     def _wait(self, call: Coroutine[Any, Any, _T]) -> _T:
         # Under the guard a call is either on the loop before `close` asks it to stop, or refused.

@@ -12,7 +12,18 @@ import pytest
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.managers.sync_facade import SyncContextManager
 from contextport.adapters.stores.memory_store import MemoryContextStore
-from contextport.contracts import Budget, Event, EventSink, Head, InvalidArgument, implements
+from contextport.adapters.wiring import context_engine
+from contextport.contracts import (
+    Budget,
+    CapabilityNotSupported,
+    Context,
+    ContextManager,
+    Event,
+    EventSink,
+    Head,
+    InvalidArgument,
+    implements,
+)
 from tests.cases.words_counter import WordsCounter
 
 PATIENCE = 30.0  # seconds; only a thread that hangs takes them
@@ -122,3 +133,37 @@ def test_closing_from_its_own_loop_is_refused_not_waited_for() -> None:
     facade.close()
     with pytest.raises(InvalidArgument, match="closed"):
         facade.get_context("s")
+
+
+def test_groups_and_replay_are_there_for_managers_that_have_them() -> None:
+    with SyncContextManager(context_engine(budget=500)) as blocking:
+        group = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+        assert [m.text for m in blocking.add_messages("s", group)] == ["a", "b"]
+        context = blocking.get_context("s")
+        blocking.clear_context("s")
+        assert blocking.replay(context.receipt) == context.messages
+
+
+def test_what_a_manager_does_not_have_is_named() -> None:
+    @implements(ContextManager)
+    class OnlyFive:
+        def __init__(self) -> None:
+            self.engine = context_engine(budget=500)
+            self.add_message = self.engine.add_message
+            self.clear_context = self.engine.clear_context
+            self.get_context_stats = self.engine.get_context_stats
+            self.set_system_prompt = self.engine.set_system_prompt
+
+        async def get_context(self, session_id: str) -> Context:
+            return await self.engine.get_context(session_id)
+
+    with SyncContextManager(OnlyFive()) as blocking:
+        with pytest.raises(CapabilityNotSupported, match="AddsGroups"):
+            blocking.add_messages("s", [])
+        with pytest.raises(CapabilityNotSupported, match="Replays"):
+            blocking.replay(blocking.get_context("s").receipt)
+
+
+def test_a_store_and_a_database_are_one_too_many() -> None:
+    with pytest.raises(InvalidArgument, match="leave one out"):
+        context_engine(budget=500, store=MemoryContextStore(), database="chat.db")
