@@ -55,9 +55,10 @@ from .messages import (
     ToolResult,
     new_id,
 )
+from .own_copy import own_copy
 from .port import Port, implements, provides, verify, violations
 from .store import ContextStore, Draft, Durable, Entry, Head, ListsSessions, SharedAcrossProcesses
-from .stored_form import dump_message, load_message
+from .stored_form import dump_message, load_message, same_message
 from .strategy import CompressionStrategy, StablePrefix
 
 __all__ = [
@@ -139,8 +140,10 @@ __all__ = [
     "message_tokens",
     "messages_digest",
     "new_id",
+    "own_copy",
     "provides",
     "remember_tokens",
+    "same_message",
     "to_chat",
     "verify",
     "violations",

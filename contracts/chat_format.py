@@ -44,6 +44,12 @@ _ROLES: dict[str, Role] = {
     "function": "tool",  # legacy
 }
 _REASONING_KEYS = ("reasoning_content", "reasoning")
+_BESIDE = "openai.chat.message"  # api of an opaque part that stands beside the content, under a key of its own
+_SAYS_NOTHING = frozenset({"content", "tool_calls", "function_call", "metadata", "annotations", "usage", "audio"})
+
+
+class _UnknownShape(Exception):
+    """A part of a known type that is not put together as that type is."""
 
 
 def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool = False) -> Message:
@@ -109,7 +115,7 @@ def _message_parts(role: Role, raw: dict[str, Any]) -> tuple[Part, ...]:
         raise InvalidMessage(f"tool_calls is a {type(calls).__name__}; it must be a list", path="tool_calls")
     parts.extend(_call(call, f"tool_calls[{n}]") for n, call in enumerate(cast(list[Any], calls)))
     legacy = raw.get("function_call")
-    if isinstance(legacy, dict):
+    if legacy and isinstance(legacy, dict):
         function = cast(dict[str, Any], legacy)
         parts.append(
             ToolCall(
@@ -118,7 +124,23 @@ def _message_parts(role: Role, raw: dict[str, Any]) -> tuple[Part, ...]:
                 arguments=_string(function, "arguments"),
             )
         )
+    if role == "assistant":
+        parts.extend(_beside(key, raw[key]) for key in _keys_beside(raw, alone=not parts))
     return tuple(parts)
+
+
+def _keys_beside(raw: dict[str, Any], *, alone: bool) -> list[str]:
+    """The keys that hold something said beside the content: `audio`, and where nothing else is said, any with a filled value."""
+    keys = ["audio"] if raw.get("audio") else []
+    if alone:
+        keys += [key for key, value in raw.items() if value and isinstance(value, dict | list) and key not in _SAYS_NOTHING]
+        if not keys and raw.get("function_call"):
+            keys.append("function_call")
+    return keys
+
+
+def _beside(key: str, value: Json) -> Part:
+    return Opaque(api=_BESIDE, type=key, raw={key: value})
 
 
 def _tool_message_result(raw: dict[str, Any], content: Json) -> ToolResult:
@@ -133,7 +155,7 @@ def _tool_message_result(raw: dict[str, Any], content: Json) -> ToolResult:
     is_error = raw.get("is_error")
     return ToolResult(
         call_id=call_id,
-        parts=cast(Any, _content_parts(content, "content")),
+        parts=_result_parts(content, "content"),
         name=raw["name"] if isinstance(raw.get("name"), str) else None,
         status=None if not isinstance(is_error, bool) else "error" if is_error else "ok",
     )
@@ -153,6 +175,16 @@ def _content_parts(content: Json, path: str) -> tuple[Part, ...]:
     return tuple(_part(part, f"{path}[{n}]") for n, part in enumerate(cast(list[Any], content)))
 
 
+def _result_parts(content: Json, path: str) -> tuple[Text | Media | JsonPart | Opaque, ...]:
+    """The content of a tool result. A part that has no place in one is carried as it is."""
+    return tuple(
+        part
+        if isinstance(part, Text | Media | JsonPart | Opaque)
+        else Opaque(api=API, type=str(content[n].get("type")), raw=content[n])
+        for n, part in enumerate(_content_parts(content, path))
+    )
+
+
 def _part(part: Json, path: str) -> Part:
     if isinstance(part, str):
         return Text(part, raw=part)
@@ -161,79 +193,98 @@ def _part(part: Json, path: str) -> Part:
     raw = cast(dict[str, Any], part)
     kind = raw.get("type")
     decode = _PART_DECODERS.get(kind) if isinstance(kind, str) else None
-    return decode(raw) if decode else Opaque(api=API, type=str(kind), raw=raw)
+    if decode is not None:
+        try:
+            return decode(raw, path)
+        except _UnknownShape:
+            pass
+    return Opaque(api=API, type=str(kind), raw=raw)
 
 
-def _text(raw: dict[str, Any]) -> Part:
+def _string_or_none(value: Json) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise _UnknownShape
+
+
+def _object(value: Json) -> dict[str, Any]:
+    """The object, empty for null."""
+    if value is None:
+        return {}
+    if isinstance(value, dict):
+        return cast(dict[str, Any], value)
+    raise _UnknownShape
+
+
+def _refusal(raw: dict[str, Any], path: str) -> Part:
+    refusal = raw.get("refusal")
+    if not isinstance(refusal, str):
+        raise _UnknownShape
+    return Refusal(refusal)
+
+
+def _text(raw: dict[str, Any], path: str) -> Part:
     text = raw.get("text")
     if not isinstance(text, str):
-        return Opaque(api=API, type="text", raw=raw)
+        raise _UnknownShape
     citations = raw.get("citations") or raw.get("annotations")
     return Text(text, citations=tuple(cast(list[Any], citations)) if isinstance(citations, list) else (), raw=raw)
 
 
-def _thinking(raw: dict[str, Any]) -> Part:
+def _thinking(raw: dict[str, Any], path: str) -> Part:
     summary = raw.get("summary")
-    texts = (
-        tuple(item["text"] for item in cast(list[Any], summary) if isinstance(item, dict) and isinstance(item.get("text"), str))
-        if isinstance(summary, list)
-        else ()
-    )
-    text = raw.get("thinking", raw.get("text"))
+    texts = [_object(item).get("text") for item in cast(list[Any], summary)] if isinstance(summary, list) else []
     return Thinking(
-        text=text if isinstance(text, str) else None,
-        summary=texts,
-        signature=raw.get("signature"),
-        encrypted=raw.get("encrypted_content", raw.get("encrypted", raw.get("data"))),
+        text=_string_or_none(raw.get("thinking", raw.get("text"))),
+        summary=tuple(text for text in map(_string_or_none, texts) if text is not None),
+        signature=_string_or_none(raw.get("signature")),
+        encrypted=_string_or_none(raw.get("encrypted_content", raw.get("encrypted", raw.get("data")))),
         redacted=raw["type"] == "redacted_thinking",
         binding="item" if raw["type"] == "reasoning" else "turn",
-        item_id=raw.get("id"),
+        item_id=_string_or_none(raw.get("id")),
         raw=raw,
     )
 
 
-def _image(raw: dict[str, Any]) -> Part:
+def _image(raw: dict[str, Any], path: str) -> Part:
     """All image forms: chat `image_url`, Responses `input_image`, Anthropic `image`."""
     holder = raw.get("image_url", raw.get("source", raw))
-    inner: dict[str, Any] = cast(dict[str, Any], holder) if isinstance(holder, dict) else {"url": holder}
-    url, data, mime = inner.get("url"), inner.get("data"), inner.get("media_type")
-    if isinstance(url, str) and url.startswith("data:"):
+    inner: dict[str, Any] = {"url": holder} if isinstance(holder, str) else _object(holder)
+    url, data, mime = (_string_or_none(inner.get(key)) for key in ("url", "data", "media_type"))
+    if url is not None and url.startswith("data:"):
         head, _, data = url.partition(",")
         mime, url = head[5:].partition(";")[0] or None, None
-    data = data if isinstance(data, str) else None
     return Media(
         media="image",
         data=data,
-        url=url if isinstance(url, str) else None,
-        file_id=raw.get("file_id", inner.get("file_id")),
+        url=url,
+        file_id=_string_or_none(raw.get("file_id", inner.get("file_id"))),
         mime=mime,
-        detail=inner.get("detail", raw.get("detail")),
+        detail=_string_or_none(inner.get("detail", raw.get("detail"))),
         size_px=image_size(data) if data else None,
         raw=raw,
     )
 
 
-def _audio(raw: dict[str, Any]) -> Part:
-    inner = raw.get("input_audio")
-    held = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
-    return Media(media="audio", data=held.get("data"), mime=held.get("format"), raw=raw)
+def _audio(raw: dict[str, Any], path: str) -> Part:
+    held = _object(raw.get("input_audio"))
+    return Media(media="audio", data=_string_or_none(held.get("data")), mime=_string_or_none(held.get("format")), raw=raw)
 
 
-def _document(raw: dict[str, Any]) -> Part:
-    inner = raw.get("file", raw.get("source", raw))
-    held = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
+def _document(raw: dict[str, Any], path: str) -> Part:
+    held = _object(raw.get("file", raw.get("source", raw)))
     return Media(
         media="document",
-        data=held.get("file_data", held.get("data")),
-        url=held.get("url", held.get("file_url")),
-        file_id=held.get("file_id"),
-        name=held.get("filename", raw.get("title")),
-        mime=held.get("media_type"),
+        data=_string_or_none(held.get("file_data", held.get("data"))),
+        url=_string_or_none(held.get("url", held.get("file_url"))),
+        file_id=_string_or_none(held.get("file_id")),
+        name=_string_or_none(held.get("filename", raw.get("title"))),
+        mime=_string_or_none(held.get("media_type")),
         raw=raw,
     )
 
 
-def _tool_use(raw: dict[str, Any]) -> Part:
+def _tool_use(raw: dict[str, Any], path: str) -> Part:
     return ToolCall(
         call_id=_string(raw, "id"),
         name=_string(raw, "name"),
@@ -243,23 +294,21 @@ def _tool_use(raw: dict[str, Any]) -> Part:
     )
 
 
-def _tool_result(raw: dict[str, Any]) -> Part:
+def _tool_result(raw: dict[str, Any], path: str) -> Part:
     is_error = raw.get("is_error")
     return ToolResult(
         call_id=_string(raw, "tool_use_id"),
-        parts=cast(Any, _content_parts(raw.get("content"), "content")),
+        parts=_result_parts(raw.get("content"), f"{path}.content"),
         status=None if not isinstance(is_error, bool) else "error" if is_error else "ok",
         raw=raw,
     )
 
 
-_PART_DECODERS: dict[str, Callable[[dict[str, Any]], Part]] = {
+_PART_DECODERS: dict[str, Callable[[dict[str, Any], str], Part]] = {
     "text": _text,
     "input_text": _text,
     "output_text": _text,
-    "refusal": lambda raw: (
-        Refusal(raw["refusal"]) if isinstance(raw.get("refusal"), str) else Opaque(api=API, type="refusal", raw=raw)
-    ),
+    "refusal": _refusal,
     "thinking": _thinking,
     "redacted_thinking": _thinking,
     "reasoning": _thinking,
@@ -314,6 +363,7 @@ def _encode(message: Message) -> list[dict[str, Any]]:
     calls = [_call_dict(part) for part in message.parts if isinstance(part, ToolCall)]
     if calls:
         value["tool_calls"] = calls
+    value.update(_values_beside(message.parts))
     return [value]
 
 
@@ -333,7 +383,19 @@ def _edited(message: Message, value: dict[str, Any]) -> dict[str, Any]:
     for key in _REASONING_KEYS:
         if key in value and value[key] not in kept:
             del value[key]
-    return value
+    beside = _values_beside(parts)
+    for key in _keys_beside(value, alone=False):
+        if key not in beside:
+            del value[key]
+    return {**value, **beside}
+
+
+def _values_beside(parts: tuple[Part, ...]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for part in parts:
+        if isinstance(part, Opaque) and part.api == _BESIDE:
+            values.update(copy_json(part.raw))
+    return values
 
 
 def _inside_content(part: Part) -> bool:
@@ -404,7 +466,7 @@ def _content_part(part: Part) -> Json:
         case Media():
             return copy_json(raw) if raw is not None else _media_part(part)
         case Opaque():
-            return copy_json(raw)
+            return None if part.api == _BESIDE else copy_json(raw)
 
 
 def _result_part(result: ToolResult) -> Json:

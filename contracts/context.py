@@ -7,15 +7,15 @@ import json
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 from attrs import field, frozen
 
 from .chat_format import to_chat
-from .errors import ReplayFailed
+from .errors import ReplayFailed, StoreCorrupt
 from .messages import Message
-from .stored_form import dump_message
+from .stored_form import dump_message, load_message
 
 __all__ = [
     "Compression",
@@ -29,6 +29,9 @@ __all__ = [
     "Span",
     "messages_digest",
 ]
+
+
+_T = TypeVar("_T")
 
 
 class Mode(StrEnum):
@@ -174,18 +177,42 @@ class Receipt:
             value = json.loads(text)
             if value["receipt"] != 1:
                 raise ReplayFailed(f"the receipt has form {value['receipt']}; this version reads form 1")
-            slots = tuple(Made(item) if isinstance(item, str) else Span(int(item[0]), int(item[1])) for item in value["slots"])
+            if not value["session_id"]:
+                raise ValueError("session_id is empty")
             return cls(
-                session_id=value["session_id"],
-                epoch=int(value["epoch"]),
-                version=int(value["version"]),
-                config=value["config"],
+                session_id=_typed(value["session_id"], str),
+                epoch=_number(value["epoch"], least=1),
+                version=_number(value["version"], least=0),
+                config=_typed(value["config"], str),
                 mode=Mode(value["mode"]),
-                slots=slots,
-                recorded_digest=value["digest"],
+                slots=tuple([_slot(item) for item in _typed(value["slots"], list)]),
+                recorded_digest=_typed(value["digest"], str),
             )
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError, StoreCorrupt) as error:
             raise ReplayFailed(f"this is not a receipt: {type(error).__name__}: {error}") from error
+
+
+_MOST = 2**63 - 1  # what a log can count to
+
+
+def _typed(value: Any, kind: type[_T]) -> _T:
+    if type(value) is kind:
+        return value
+    raise TypeError(f"a {type(value).__name__} stands where a {kind.__name__} belongs")
+
+
+def _number(value: Any, *, least: int) -> int:
+    if least <= _typed(value, int) <= _MOST:
+        return int(value)
+    raise ValueError(f"a number is not between {least} and {_MOST}")
+
+
+def _slot(item: Any) -> Span | Made:
+    if isinstance(item, str):
+        load_message(item)
+        return Made(item)
+    first, last = _typed(item, list)
+    return Span(_number(first, least=1), _number(last, least=_number(first, least=1)))
 
 
 @frozen(kw_only=True)

@@ -13,6 +13,7 @@ __all__ = ["copy_json", "dump_json", "encodable"]
 _PLAIN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _ESCAPED = json.JSONEncoder(separators=(",", ":"))
 _MAX_DEPTH = 200  # far above real messages, far below the interpreter's own limit
+_TOO_LARGE = 10**4300  # Python writes and reads integers of up to 4300 digits
 
 
 def copy_json(value: Any, path: str = "", depth: int = 0) -> Any:
@@ -21,8 +22,12 @@ def copy_json(value: Any, path: str = "", depth: int = 0) -> Any:
     Raises `InvalidMessage` with the path of the first value that JSON cannot hold.
     """
     kind = type(value)
-    if kind is str or value is None or kind is int or kind is bool:
+    if kind is str or value is None or kind is bool:
         return value
+    if kind is int:
+        if -_TOO_LARGE < value < _TOO_LARGE:
+            return value
+        raise InvalidMessage(f"{path or 'the value'} is an integer of over 4300 digits; send it as a string", path=path)
     if kind is float:
         if value - value == 0:  # false for NaN and for both infinities
             return value
@@ -36,7 +41,7 @@ def copy_json(value: Any, path: str = "", depth: int = 0) -> Any:
     if isinstance(value, str):  # an enum or another subclass: keep its plain value
         return str.__str__(value)
     if isinstance(value, int):
-        return int(value)
+        return copy_json(int(value), path, depth)
     if isinstance(value, float):
         return copy_json(float(value), path, depth)
     raise InvalidMessage(f"{path or 'the value'} is a {kind.__name__}, which JSON cannot hold", path=path)

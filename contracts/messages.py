@@ -179,11 +179,15 @@ Part: TypeAlias = Text | Media | ToolCall | ToolResult | Thinking | Refusal | Ca
 
 @frozen(kw_only=True)
 class Native:
-    """The wire form of a message and the parts decoded from it. A private copy: callers' objects are never aliased."""
+    """The wire form of a message and the parts decoded from it; `parts` is None once the message was edited and stored.
+
+    A private copy: callers' objects are never aliased. It may be the log itself, so `raw`, like `Message.metadata` and what
+    parts hold of JSON, is to be read and never changed; `to_chat` and `Context.as_chat` give copies to work on.
+    """
 
     api: str
     raw: Json = field(repr=False)
-    parts: tuple[Part, ...] = field(eq=False, repr=False)
+    parts: tuple[Part, ...] | None = field(eq=False, repr=False)
 
 
 def new_id() -> str:
@@ -198,7 +202,8 @@ class Message:
     `pinned` asks for it to stay in the window; `importance` orders what is given up first. `created_at` is the host's time in
     seconds since 1970, for display; order comes from the log. `metadata` is the host's own, JSON, and is not sent to a model.
 
-    Raises `InvalidMessage` for an unknown role, an empty id or parts that are not a tuple.
+    Raises `InvalidMessage` for an unknown role, an empty id or parts that are not a tuple. What is inside is checked, and copied,
+    when the message is handed to a manager (`own_copy`).
     """
 
     role: Role

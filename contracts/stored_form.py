@@ -1,7 +1,7 @@
 """How a message is written down: one line of JSON, equal for equal messages, complete, and readable by later versions.
 
-A message that still has its wire form is stored as that form; its parts are decoded again on the way in.
-Stores compare this text to tell a repeated append from a conflicting one.
+A message that still has its wire form is stored as that form, its keys in their order; its parts are decoded again on the way in.
+Stores compare this text by `same_message` to tell a repeated append from a conflicting one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .errors import StoreCorrupt
 from .json_values import dump_json
 from .messages import Importance, Kind, Message, Native, Part
 
-__all__ = ["dump_message", "load_message"]
+__all__ = ["dump_message", "load_message", "same_message"]
 
 _VERSION = 1
 _PARTS: dict[str, type[Any]] = {
@@ -95,10 +95,19 @@ def load_message(text: str) -> Message:
         parts = tuple(_load_part(part) for part in value["parts"])
         native = value.get("native")
         if native is not None:
-            fields["native"] = Native(api=native["api"], raw=native["raw"], parts=() if native["edited"] else parts)
+            fields["native"] = Native(api=native["api"], raw=native["raw"], parts=None if native["edited"] else parts)
         return Message(id=value["id"], role=value["role"], parts=parts, **fields)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreCorrupt(f"a stored message cannot be read: {type(error).__name__}: {error}") from error
+
+
+def same_message(stored: str, given: str) -> bool:
+    """Whether two texts of `dump_message` say the same as JSON, the order of keys aside; 1, 1.0 and true are three values."""
+    return stored == given or _in_order(stored) == _in_order(given)
+
+
+def _in_order(text: str) -> str:
+    return json.dumps(json.loads(text), sort_keys=True)
 
 
 def _dump_part(part: Part) -> dict[str, Any]:

@@ -22,8 +22,9 @@ from contextport.contracts import (
     StateConflict,
     StoreUnavailable,
     implements,
+    new_id,
 )
-from contextport.contracts.stored_form import dump_message
+from contextport.contracts.stored_form import dump_message, same_message
 
 from .past_epoch import CHUNK, pack, unpack
 
@@ -66,6 +67,7 @@ class _Session:
     state_version: int = 0
     current: _Epoch | None = None
     past: tuple[_PastEpoch, ...] = ()
+    incarnation: str = Factory(new_id)
 
     def head(self, session_id: str) -> Head:
         return Head(
@@ -77,6 +79,7 @@ class _Session:
             turn=self.turn,
             state=self.state,
             state_version=self.state_version,
+            incarnation=self.incarnation,
         )
 
 
@@ -241,7 +244,7 @@ def _store(session: _Session, current: _Epoch, entry: Entry) -> None:
 
 
 def _same(stored: Message, given: Message) -> bool:
-    return stored is given or dump_message(stored) == dump_message(given)
+    return stored is given or same_message(dump_message(stored), dump_message(given))
 
 
 def _read_current(current: _Epoch, after: int, before: int, limit: int, marked: bool) -> tuple[Entry, ...]:
