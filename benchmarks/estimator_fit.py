@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import numpy as np  # pyright: ignore[reportMissingImports]
 from estimator_corpora import Corpus, all_corpora, fetch
 from estimator_tokenizers import true_counters
 

@@ -58,7 +58,7 @@ def tekken() -> Count:
     (spec,) = _installed("mistral_common").submodule_search_locations or []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+        from mistral_common.tokens.tokenizers.tekken import Tekkenizer  # pyright: ignore[reportMissingImports]
 
         tokenizer: Any = Tekkenizer.from_file(Path(spec) / "data" / "tekken_240911.json")
     return lambda text: len(tokenizer.encode(text, bos=False, eos=False))
