@@ -33,6 +33,10 @@ def context_engine(
     `budget` is a `Budget` or the number of tokens for all that is sent; without one, a 128 000 token window of which half is kept
     for the answer. `database` is the path of a SQLite file that holds the log; give it or a store. The rest is `ContextEngine`'s.
     """
+    if isinstance(budget, bool) or not isinstance(budget, Budget | int | None):
+        raise InvalidArgument(
+            f"budget is {budget!r}; it must be a Budget or a whole number of tokens, such as 8000", name="budget", value=budget
+        )
     if store is not None and database is not None:
         raise InvalidArgument("both store and database are given; leave one out", name="database", value=str(database))
     if store is None:

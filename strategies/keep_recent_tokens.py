@@ -16,8 +16,10 @@ from contextport.contracts import (
     TokenCounter,
     implements,
     message_tokens,
+    verify,
 )
 
+from .arguments import check_share
 from .atoms import Steps, split
 from .selection import select, window_from
 from .squeeze import squeeze
@@ -53,8 +55,8 @@ class KeepRecentTokens:
     target_share: float = 0.6
 
     def __attrs_post_init__(self) -> None:
-        if not 0 < self.target_share <= 1:
-            raise InvalidArgument(f"target_share is {self.target_share}; it must be in (0, 1]", value=self.target_share)
+        verify(self.counter, TokenCounter)
+        check_share("target_share", self.target_share, zero=False)
 
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
         return total_tokens(messages, self.counter)

@@ -10,12 +10,13 @@ from attrs import frozen
 from contextport.contracts import (
     Compression,
     CompressionStrategy,
-    InvalidArgument,
     Message,
     TokenCounter,
     implements,
+    verify,
 )
 
+from .arguments import check_count
 from .atoms import Steps, split
 from .keep_recent_tokens import KeepRecentTokens, total_tokens, unchanged
 from .selection import select, window_from
@@ -37,9 +38,10 @@ class KeepRecentTurns:
     messages: int = 8
 
     def __attrs_post_init__(self) -> None:
-        for name, value in (("turns", self.turns), ("messages", self.messages)):
-            if value is not None and value < 1:
-                raise InvalidArgument(f"{name} is {value}; the last turn is always kept, so it must be at least 1", value=value)
+        verify(self.counter, TokenCounter)
+        check_count("messages", self.messages)
+        if self.turns is not None:
+            check_count("turns", self.turns)
 
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
         return total_tokens(messages, self.counter)

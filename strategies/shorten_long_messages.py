@@ -14,8 +14,10 @@ from contextport.contracts import (
     TokenCounter,
     implements,
     message_tokens,
+    verify,
 )
 
+from .arguments import check_count, check_share
 from .atoms import arrange
 from .head_and_tail import shorten_message
 from .keep_recent_tokens import total_tokens, unchanged
@@ -38,12 +40,9 @@ class ShortenLongMessages:
     head_share: float = 0.5
 
     def __attrs_post_init__(self) -> None:
-        if self.max_message_tokens < 1:
-            raise InvalidArgument(
-                f"max_message_tokens is {self.max_message_tokens}; it must be at least 1", value=self.max_message_tokens
-            )
-        if not 0 <= self.head_share <= 1:
-            raise InvalidArgument(f"head_share is {self.head_share}; it must be between 0 and 1", value=self.head_share)
+        verify(self.counter, TokenCounter)
+        check_count("max_message_tokens", self.max_message_tokens)
+        check_share("head_share", self.head_share, zero=True)
 
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
         return total_tokens(messages, self.counter)

@@ -31,6 +31,7 @@ from .sqlite_writer import SqliteWriter
 __all__ = ["SqliteContextStore"]
 
 _READ_AT_ONCE = 256  # entries, a few milliseconds; other tasks come in between
+_MOST_SECONDS = 1_000_000  # SQLite counts milliseconds in 31 bits
 _WHOLE_SESSION = 1 << 30  # characters: a purge may touch very many pages
 
 
@@ -56,8 +57,10 @@ class SqliteContextStore:
     ) -> None:
         if durability not in ("process", "power"):
             raise InvalidArgument(f"durability is {durability!r}; it must be 'process' or 'power'")
-        if not busy_timeout >= 0:
-            raise InvalidArgument(f"busy_timeout is {busy_timeout!r}; it must be a number of seconds, 0 or more")
+        if not isinstance(busy_timeout, int | float) or isinstance(busy_timeout, bool) or not 0 <= busy_timeout <= _MOST_SECONDS:
+            raise InvalidArgument(f"busy_timeout is {busy_timeout!r}; it must be a number of seconds, from 0 to {_MOST_SECONDS}")
+        if not isinstance(path, str | os.PathLike):
+            raise InvalidArgument(f"the path is {path!r}; it must be a string or a Path")
         self._path = usable_path(path)
         self._durability: Literal["process", "power"] = durability
         connect = partial(open_for_writing, self._path, durability, busy_timeout)
@@ -164,10 +167,10 @@ def _size(written: Sequence[log.Written]) -> int:
 
 
 def _check_session(session_id: str) -> None:
-    if not session_id:
-        raise InvalidArgument("the session id is empty; give each conversation an id of its own")
+    if not isinstance(session_id, str) or not session_id:
+        raise InvalidArgument(f"the session id is {session_id!r}; give each conversation a non-empty string of its own")
 
 
 def _check_limit(limit: int) -> None:
-    if limit < 1:
-        raise InvalidArgument(f"limit is {limit}; ask for at least 1", limit=limit)
+    if not isinstance(limit, int) or limit < 1:
+        raise InvalidArgument(f"limit is {limit!r}; ask for at least 1", limit=limit)

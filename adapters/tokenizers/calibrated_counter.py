@@ -17,6 +17,7 @@ from contextport.contracts import (
     Message,
     TokenCounter,
     implements,
+    verify,
 )
 
 __all__ = ["CalibratedTokenCounter"]
@@ -60,9 +61,10 @@ class CalibratedTokenCounter:
     """
 
     def __init__(self, inner: TokenCounter, *, margin: float | None = None) -> None:
+        verify(inner, TokenCounter)
         if margin is None:
             margin = 1.0 if inner.kind is CountKind.EXACT else 1.1
-        if not _LEAST <= margin <= _MOST:
+        if isinstance(margin, bool) or not isinstance(margin, int | float) or not _LEAST <= margin <= _MOST:
             raise InvalidArgument(
                 f"margin is {margin!r}; it must be from {_LEAST} to {_MOST}, such as 1.1", name="margin", value=margin
             )

@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from contextport.contracts import (
+    CountsMessages,
     Importance,
     InvalidMessage,
     Kind,
@@ -24,8 +25,17 @@ from contextport.contracts import (
     dump_message,
     from_chat,
     load_message,
+    own_copy,
+    same_message,
     to_chat,
 )
+from contextport.strategies import arrange
+
+
+class CountsWords(CountsMessages):
+    def count_text(self, text: str) -> int:
+        return len(text.split())
+
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"b": 1.0, "a":  "\\u00e9"}'}}
 THINKING = {"type": "thinking", "thinking": "plan", "signature": "c2ln"}
@@ -173,3 +183,128 @@ def test_what_is_not_a_stored_message_is_refused(text: str) -> None:
 def test_two_halves_of_an_emoji_in_json_escapes_become_one_character() -> None:
     message = load_message('{"v":1,"id":"a","chat":{"role":"user","content":"\\ud83c\\udf78"}}')
     assert message.text == "\U0001f378"
+
+
+UNKNOWN_SHAPES: list[dict[str, Any]] = [
+    {"type": "input_audio", "input_audio": {"data": 5}},
+    {"type": "input_audio", "input_audio": {"data": "AAAA", "format": ["wav"]}},
+    {"type": "input_audio", "input_audio": "AAAA"},
+    {"type": "file", "file": {"file_data": 5}},
+    {"type": "file", "file": {"file_data": {"a": 1}}},
+    {"type": "file", "file": {"filename": True}},
+    {"type": "file", "file": "file-1"},
+    {"type": "input_file", "file_id": 5},
+    {"type": "document", "source": {"data": [1], "media_type": "application/pdf"}},
+    {"type": "document", "source": {"url": 5}, "title": "t"},
+    {"type": "document", "source": {"data": "AAAA", "media_type": 5}},
+    {"type": "redacted_thinking", "data": 5},
+    {"type": "thinking", "thinking": 5},
+    {"type": "thinking", "thinking": "x", "signature": {"s": 1}},
+    {"type": "reasoning", "encrypted_content": 5},
+    {"type": "reasoning", "id": 5, "summary": []},
+    {"type": "reasoning", "summary": [5]},
+    {"type": "reasoning", "summary": [{"text": 5}]},
+    {"type": "image_url", "image_url": 5},
+    {"type": "image_url", "image_url": {"url": 5}},
+    {"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": 5}},
+    {"type": "image", "source": {"data": 5}},
+    {"type": "image", "source": {"data": "AAAA", "media_type": 5}},
+    {"type": "input_image", "file_id": 5},
+    {"type": "text", "text": 5},
+    {"type": "refusal", "refusal": 5},
+]
+
+
+@pytest.mark.parametrize("part", UNKNOWN_SHAPES, ids=json.dumps)
+def test_a_part_of_a_known_type_and_an_unknown_shape_is_carried(part: dict[str, Any]) -> None:
+    for given in (
+        {"role": "assistant", "content": [part]},
+        {"role": "tool", "tool_call_id": "c1", "content": [part]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": [part]}]},
+    ):
+        message = from_chat(given)
+        [decoded] = message.tool_results[0].parts if message.tool_results else message.parts
+        assert decoded == Opaque(api="openai.chat", type=part["type"], raw=part)
+        assert own_copy(message) == load_message(dump_message(message)) == message
+        assert to_chat([message]) == [given]
+        assert CountsWords().count_message(message) > CountsWords.message_framing
+
+
+def test_a_part_that_has_no_place_in_a_tool_result_is_carried() -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    message = from_chat({"role": "tool", "tool_call_id": "c1", "content": [THINKING, call, "text"]})
+    assert [type(part) for part in message.tool_results[0].parts] == [Opaque, Opaque, Text]
+
+
+def test_the_path_of_a_fault_inside_a_tool_result_is_whole() -> None:
+    with pytest.raises(InvalidMessage) as caught:
+        from_chat({"role": "user", "content": ["x", {"type": "tool_result", "tool_use_id": "t1", "content": ["y", 5]}]})
+    assert caught.value.path == "content[1].content[1]"
+
+
+SAID_BESIDE: list[dict[str, Any]] = [
+    {"role": "assistant", "audio": {"id": "audio_1"}},
+    {"role": "assistant", "content": None, "audio": {"id": "audio_1", "transcript": "good morning"}},
+    {"role": "assistant", "content": "", "images": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]},
+    {"role": "assistant", "content": None, "function_call": "f()"},
+    {"role": "assistant", "reasoning_details": [{"type": "reasoning.text", "text": "2 and 2"}]},
+]
+
+
+@pytest.mark.parametrize("given", SAID_BESIDE, ids=lambda d: json.dumps(d)[:60])
+def test_what_is_said_beside_the_content_is_a_part(given: dict[str, Any]) -> None:
+    message = from_chat(given)
+    [part] = message.parts
+    assert isinstance(part, Opaque)
+    key = part.type
+    assert part.raw == {key: given[key]}
+    assert arrange([message]) == [message]
+    assert CountsWords().count_message(message) > CountsWords.message_framing
+    stored = load_message(dump_message(message))
+    assert stored == message
+    assert json.dumps(to_chat([stored])) == json.dumps([given])
+    edited = attrs.evolve(message, parts=(Text("good morning"), part))
+    assert to_chat([edited]) == to_chat([load_message(dump_message(edited))]) == [{**given, "content": "good morning"}]
+    assert to_chat([attrs.evolve(edited, native=None)]) == [{"role": "assistant", "content": "good morning", key: given[key]}]
+
+
+def test_audio_that_was_edited_away_is_gone() -> None:
+    message = from_chat({"role": "assistant", "content": None, "audio": {"id": "audio_1", "transcript": "hello"}})
+    assert to_chat([attrs.evolve(message, parts=(Text("hello"),))]) == [{"role": "assistant", "content": "hello"}]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"audio": None},
+        {"annotations": [{"type": "url_citation"}]},
+        {"usage": {"n": 1}},
+        {"metadata": {"k": 1}},
+        {"images": []},
+    ],
+    ids=str,
+)
+def test_a_message_that_says_nothing_is_hollow(more: dict[str, Any]) -> None:
+    assert from_chat({"role": "assistant", "content": None, **more}).parts == ()
+
+
+@pytest.mark.parametrize("number", [10**4300, -(10**4300)], ids=["large", "small"])
+def test_an_integer_that_cannot_be_written_is_refused(number: int) -> None:
+    with pytest.raises(InvalidMessage, match="4300 digits") as caught:
+        from_chat({"role": "user", "content": "x", "score": {"n": [number]}})
+    assert caught.value.path == "score.n[0]"
+
+
+def test_the_order_of_keys_makes_no_other_message() -> None:
+    one = {"role": "user", "content": "x", "id": "a", "m": {"k": 1, "l": [{"a": 1, "b": 2}]}}
+    other = {"m": {"l": [{"b": 2, "a": 1}], "k": 1}, "id": "a", "content": "x", "role": "user"}
+    assert same_message(dump_message(from_chat(one)), dump_message(from_chat(other)))
+    assert json.dumps(to_chat([from_chat(other)])) == json.dumps([other])
+
+
+@pytest.mark.parametrize("value", [1.0, True, "1", [1], {"k": 1}, None], ids=repr)
+def test_another_value_makes_another_message(value: Any) -> None:
+    one, other = (dump_message(from_chat({"role": "user", "content": "x", "id": "a", "m": m})) for m in (1, value))
+    assert not same_message(one, other)
+    assert not same_message(*(dump_message(Message.user("x", id="a", metadata={"m": m})) for m in ([1, 2], [2, 1])))
