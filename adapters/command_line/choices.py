@@ -14,11 +14,11 @@ __all__ = ["COUNTERS", "STRATEGIES", "counter_named", "strategy_named"]
 
 COUNTERS: Final = "heuristic, heuristic:FAMILY, heuristic-upper, heuristic-upper:FAMILY, tiktoken:RANK_FILE, hf:TOKENIZER_JSON"
 
-_Make = Callable[[TokenCounter], CompressionStrategy]
+_Make = Callable[[TokenCounter, float], CompressionStrategy]
 STRATEGIES: Final[dict[str, _Make]] = {
-    "recent": lambda counter: KeepRecentTokens(counter, target_share=1.0),  # one window: no prefix to keep for a next one
-    "turns": KeepRecentTurns,
-    "shorten": lambda counter: Pipeline(ShortenLongMessages(counter), KeepRecentTokens(counter, target_share=1.0)),
+    "recent": lambda counter, share: KeepRecentTokens(counter, target_share=share),
+    "turns": lambda counter, share: KeepRecentTurns(counter),
+    "shorten": lambda counter, share: Pipeline(ShortenLongMessages(counter), KeepRecentTokens(counter, target_share=share)),
 }
 
 
@@ -47,6 +47,6 @@ def _optional(module: str, name: str, extra: str | None = None) -> Any:
         ) from error
 
 
-def strategy_named(name: str, counter: TokenCounter) -> CompressionStrategy:
-    """The strategy of a `--strategy` value."""
-    return STRATEGIES[name](counter)
+def strategy_named(name: str, counter: TokenCounter, target_share: float = 0.6) -> CompressionStrategy:
+    """The strategy of a `--strategy` value. A single window may be filled: `target_share` 1 keeps nothing free for a next one."""
+    return STRATEGIES[name](counter, target_share)

@@ -25,7 +25,7 @@ async def fit(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) ->
     """Print the window on standard output and the account on standard error."""
     conversation = read_conversation(options.file, stdin, options.index)
     counter = counter_named(options.counter)
-    strategy = strategy_named(options.strategy, counter)
+    strategy = strategy_named(options.strategy, counter, target_share=1.0)
     budget = Budget.of(int(options.budget * (1 - options.margin)))
     engine = ContextEngine(store=MemoryContextStore(), counter=counter, strategy=strategy, budget=budget)
     given, first = _with_system(conversation.messages, options.system)
