@@ -23,6 +23,7 @@ from .sqlite_tables import APPLICATION_ID, MIGRATIONS
 
 __all__ = ["open_for_reading", "open_for_writing", "pause", "usable_path"]
 
+_LOOKS = 6  # within some tens of milliseconds, far longer than a checkpoint writes one page
 _WAL_LIMIT_BYTES = 16 << 20  # a longer write-ahead log is cut back after a checkpoint
 _SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 
@@ -91,7 +92,21 @@ def _connect(target: str, *, uri: bool = False) -> LogConnection:
 
 
 def _check_file(path: str) -> None:
-    """Refuse what is not ours, before an ordinary connection could leave a trace in it or beside it."""
+    """Refuse what is not ours, before an ordinary connection could leave a trace in it or beside it.
+
+    The look takes no lock, so another process that is just writing can make a good file seem damaged: a refusal must last.
+    """
+    for attempt in range(_LOOKS):
+        try:
+            return _look(path)
+        except StoreCorrupt:
+            if attempt == _LOOKS - 1:
+                raise
+        time.sleep(pause(attempt + 2))
+    return None
+
+
+def _look(path: str) -> None:
     try:
         found = os.stat(path)
     except FileNotFoundError as error:
