@@ -58,6 +58,12 @@ def _wrong(value: Any, path: str, wanted: str) -> InvalidMessage:
     return InvalidMessage(f"{path} is a {type(value).__name__}; it must be {wanted}", path=path)
 
 
+def _shown(value: Any) -> str:
+    """The value where it is short and can be written, else its type."""
+    short = isinstance(value, str) or (isinstance(value, int) and abs(value) < 1_000_000)
+    return f"{value!r:.80}" if short else f"a {type(value).__name__}"
+
+
 def _string(value: Any, path: str) -> str:
     if type(value) is str:
         return value
@@ -86,7 +92,7 @@ def _one_of(*known: str | None) -> _Check:
     def check(value: Any, path: str) -> str | None:
         if (value is None or isinstance(value, str)) and value in known:
             return None if value is None else _string(value, path)
-        raise InvalidMessage(f"{path} is {value!r:.80}; it must be one of {', '.join(map(str, known))}", path=path)
+        raise InvalidMessage(f"{path} is {_shown(value)}; it must be one of {', '.join(map(str, known))}", path=path)
 
     return check
 
@@ -107,7 +113,7 @@ def _importance(value: Any, path: str) -> Importance:
     if isinstance(value, int) and not isinstance(value, bool) and value in tuple(Importance):
         return Importance(value)
     known = ", ".join(f"Importance.{one.name}" for one in Importance)
-    raise InvalidMessage(f"{path} is not an importance; it must be one of {known}", path=path)
+    raise InvalidMessage(f"{path} is {_shown(value)}; it must be one of {known}", path=path)
 
 
 def _tuple(value: Any, path: str, check: _Check, length: int | None = None) -> tuple[Any, ...]:
