@@ -36,6 +36,8 @@ How to read it:
 - **Fault** means that the system breaks what it says itself, or what a provider demands. **Another contract** means that
   it never promised the rule; the entry says what a user should know.
 - Rules that no system fails say as much as those that fail: tool calls and their results stay together in all of them.
+- Our own strategies stand last. That they hold every rule is no merit: the rules were written with them. Rule 22 belongs to an
+  optional port that only one of them provides.
 - These are the strategies that need no model. The systems also have some that summarise, which the suite did not see.
 """
 
