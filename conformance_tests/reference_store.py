@@ -24,6 +24,7 @@ from contextport.contracts import (
     implements,
     load_message,
     new_id,
+    same_message,
 )
 
 __all__ = ["Backend", "Log", "ReferenceStore"]
@@ -142,7 +143,7 @@ class ReferenceStore:
 
     def same(self, entry: Entry, draft: Draft) -> bool:
         """Whether a draft says again what is stored."""
-        return dump_message(entry.message) == dump_message(draft.message)
+        return same_message(dump_message(entry.message), dump_message(draft.message))
 
     def write(self, log: Log, new: Sequence[Entry]) -> None:
         """Store planned entries."""

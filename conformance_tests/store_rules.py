@@ -21,6 +21,7 @@ from contextport.contracts import (
     StoreUnavailable,
     Text,
     dump_message,
+    from_chat,
     provides,
 )
 from contextport.contracts.store import Durable, ListsSessions, SharedAcrossProcesses
@@ -85,8 +86,12 @@ async def same_message_again_is_not_stored(suite: Suite) -> None:
         twice = await store.append("s", [draft("d"), draft("d")])
         assert [e.seq for e in twice] == [4, 4], "one message twice in a call was stored twice"
         assert ids(await store.read("s")) == ["a", "b", "c", "d"], "the log has a message twice"
+        wire = {"role": "user", "content": "hello", "id": "e"}
+        turned = dict(reversed(wire.items()))
+        both = [await store.append("s", [Draft(message=from_chat(d), tokens=0, counter="c", at=0.0)]) for d in (wire, turned)]
+        assert both[0] == both[1], "the same dict with its keys in another order was taken for another message"
         head = await store.head("s")
-        assert (head.messages, head.tokens) == (4, 12), f"repeated messages were counted again: {head}"
+        assert (head.messages, head.tokens) == (5, 12), f"repeated messages were counted again: {head}"
 
 
 @rule("STORE-4", ContextStore, cause="only the id is compared, or the text and not the whole stored form.")

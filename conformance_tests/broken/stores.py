@@ -16,6 +16,7 @@ from contextport.contracts import (
     MessageConflict,
     dump_message,
     load_message,
+    same_message,
 )
 
 from .registry import broken
@@ -188,7 +189,7 @@ class _Changes(ReferenceStore):
         return attrs.evolve(entry, message=self.changed(entry.message))
 
     def same(self, entry: Entry, draft: Draft) -> bool:
-        return dump_message(entry.message) == dump_message(self.changed(draft.message))
+        return same_message(dump_message(entry.message), dump_message(self.changed(draft.message)))
 
 
 @broken("STORE-7")
