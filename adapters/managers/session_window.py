@@ -60,15 +60,15 @@ class Region:
 
     def conversation(self, prompt: Message | None) -> list[Message]:
         """The region as one well-formed list, with a gap message for what was not read or has no place in such a list."""
-        placeholder = gap_marker(1, 0)
+        hole = gap_marker(1, 0)
         read = self.entries
         messages = [entry.message for entry in read]
-        messages.insert(len(self.kept), placeholder)
+        messages.insert(len(self.kept), hole)
         arranged = arrange(messages)
         sizes = {entry.message.id: entry.tokens for entry in read}
         said = [message.id for message in arranged if message.in_conversation]
         count, tokens = self.messages - len(said), self.tokens - sum([sizes[id] for id in said])
-        place = arranged.index(placeholder)
+        place = arranged.index(hole)
         arranged[place : place + 1] = [gap_marker(count, tokens)] if count else []
         return arranged if prompt is None else [prompt, *arranged]
 
