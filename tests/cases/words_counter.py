@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextport.conformance_tests import exact_counters
 from contextport.contracts import Message, TokenCounter, implements
 
-IMAGE_TOKENS = exact_counters.IMAGE_TOKENS
-
 
 @implements(TokenCounter)
 class WordsCounter(exact_counters.WordsCounter):
