@@ -8,13 +8,17 @@ from typing import Any
 __all__ = [
     "BudgetTooSmall",
     "CapabilityNotSupported",
+    "ContextOverflow",
     "ContextPortError",
+    "EncodingLossy",
     "ErrorCode",
     "InvalidArgument",
     "InvalidMessage",
     "MessageConflict",
+    "ModelCallFailed",
     "PortMismatch",
     "ReplayFailed",
+    "RequestTooLarge",
     "StateConflict",
     "StoreCorrupt",
     "StoreUnavailable",
@@ -34,6 +38,10 @@ class ErrorCode(StrEnum):
     STORE_CORRUPT = "store_corrupt"
     STRATEGY_FAILED = "strategy_failed"
     REPLAY_FAILED = "replay_failed"
+    ENCODING_LOSSY = "encoding_lossy"
+    MODEL_CALL_FAILED = "model_call_failed"
+    CONTEXT_OVERFLOW = "context_overflow"
+    REQUEST_TOO_LARGE = "request_too_large"
     CAPABILITY_NOT_SUPPORTED = "capability_not_supported"
     PORT_MISMATCH = "port_mismatch"
 
@@ -130,3 +138,30 @@ class PortMismatch(ContextPortError, TypeError):
     """An object handed in does not provide the port it was handed in for. `problems` lists what is off."""
 
     code = ErrorCode.PORT_MISMATCH
+
+
+class EncodingLossy(ContextPortError):
+    """A conversation cannot be put in a provider's form without loss, and loss was not allowed. `losses` lists each."""
+
+    code = ErrorCode.ENCODING_LOSSY
+
+
+class ModelCallFailed(ContextPortError):
+    """A model did not answer. `failure` is the provider's `ProviderFailure`; the foreign error is `__cause__`."""
+
+    code = ErrorCode.MODEL_CALL_FAILED
+
+
+class ContextOverflow(ContextPortError):
+    """The provider found the context too large, and no smaller one is left to try.
+
+    `tried` lists the sizes that were sent, in tokens by our counter; `limit` is the provider's, if it said so.
+    """
+
+    code = ErrorCode.CONTEXT_OVERFLOW
+
+
+class RequestTooLarge(ContextPortError):
+    """One message alone makes the request body larger than the provider takes. `message_id` names it; sizes are bytes."""
+
+    code = ErrorCode.REQUEST_TOO_LARGE

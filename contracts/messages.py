@@ -183,11 +183,15 @@ class Native:
 
     A private copy: callers' objects are never aliased. It may be the log itself, so `raw`, like `Message.metadata` and what
     parts hold of JSON, is to be read and never changed; `to_chat` and `Context.as_chat` give copies to work on.
+
+    `group` joins neighbours: messages next to each other with the same one were a single message of the wire, such as tool
+    results and the user's next words in one Anthropic message, and become one again.
     """
 
     api: str
     raw: Json = field(repr=False)
     parts: tuple[Part, ...] | None = field(eq=False, repr=False)
+    group: str | None = None
 
 
 def new_id() -> str:

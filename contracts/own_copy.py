@@ -51,7 +51,8 @@ def own_copy(message: Message) -> Message:
             del fields["name"]
         return decode(_object(raw, "native.raw"), **fields)
     parts = _parts(message.parts, "parts")
-    return Message(parts=parts, native=Native(api=api, raw=raw, parts=parts if unedited else None), **fields)
+    group = _string_or_none(native.group, "native.group")
+    return Message(parts=parts, native=Native(api=api, raw=raw, parts=parts if unedited else None, group=group), **fields)
 
 
 def _wrong(value: Any, path: str, wanted: str) -> InvalidMessage:

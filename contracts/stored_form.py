@@ -68,6 +68,8 @@ def dump_message(message: Message) -> str:
                 "raw": native.raw,
                 "edited": native.parts is not message.parts,
             }
+            if native.group is not None:
+                value["native"]["group"] = native.group
     return dump_json(value)
 
 
@@ -95,7 +97,10 @@ def load_message(text: str) -> Message:
         parts = tuple(_load_part(part) for part in value["parts"])
         native = value.get("native")
         if native is not None:
-            fields["native"] = Native(api=native["api"], raw=native["raw"], parts=None if native["edited"] else parts)
+            edited = native["edited"]
+            fields["native"] = Native(
+                api=native["api"], raw=native["raw"], parts=None if edited else parts, group=native.get("group")
+            )
         return Message(id=value["id"], role=value["role"], parts=parts, **fields)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreCorrupt(f"a stored message cannot be read: {type(error).__name__}: {error}") from error
