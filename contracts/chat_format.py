@@ -45,6 +45,7 @@ _ROLES: dict[str, Role] = {
 }
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 _BESIDE = "openai.chat.message"  # api of an opaque part that stands beside the content, under a key of its own
+_INSIDE_RESULTS = (Text, Media, JsonPart, Opaque)
 _SAYS_NOTHING = frozenset({"content", "tool_calls", "function_call", "metadata", "annotations", "usage", "audio"})
 
 
@@ -64,10 +65,10 @@ def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool
 
 def decode(raw: dict[str, Any], **fields: Any) -> Message:
     """Decode a chat dict that is the caller's to give away, checked JSON already; `fields` override what it says."""
-    role = _ROLES.get(cast(Any, raw.get("role")) if isinstance(raw.get("role"), str) else "")
+    given = raw.get("role")
+    role = _ROLES.get(given) if isinstance(given, str) else None
     if role is None:
-        known = ", ".join(_ROLES)
-        raise InvalidMessage(f"role is {raw.get('role')!r}; it must be one of {known}", path="role")
+        raise InvalidMessage(f"role is {given!r}; it must be one of {', '.join(_ROLES)}", path="role")
     parts = _message_parts(role, raw)
     if len(raw) > 2:
         name, metadata = raw.get("name"), raw.get("metadata")
@@ -177,11 +178,12 @@ def _content_parts(content: Json, path: str) -> tuple[Part, ...]:
 
 def _result_parts(content: Json, path: str) -> tuple[Text | Media | JsonPart | Opaque, ...]:
     """The content of a tool result. A part that has no place in one is carried as it is."""
+    parts = _content_parts(content, path)
+    if len(parts) == 1 and type(parts[0]) is Text:  # most results
+        return (parts[0],)
     return tuple(
-        part
-        if isinstance(part, Text | Media | JsonPart | Opaque)
-        else Opaque(api=API, type=str(content[n].get("type")), raw=content[n])
-        for n, part in enumerate(_content_parts(content, path))
+        part if isinstance(part, _INSIDE_RESULTS) else Opaque(api=API, type=str(content[n].get("type")), raw=content[n])
+        for n, part in enumerate(parts)
     )
 
 

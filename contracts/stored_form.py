@@ -7,6 +7,7 @@ Stores compare this text by `same_message` to tell a repeated append from a conf
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 from typing import Any, cast
 
 import attrs
@@ -43,15 +44,17 @@ _DEFAULTS: dict[str, Any] = {
     "status": None,
     "created_at": None,
 }
+_USUAL = tuple(_DEFAULTS.values())
+_own_values = attrgetter(*_DEFAULTS)
+_DECODER = json.JSONDecoder()
 
 
 def dump_message(message: Message) -> str:
     """The stored form of a message: about its wire size plus its id."""
     value: dict[str, Any] = {"v": _VERSION, "id": message.id}
-    for key, default in _DEFAULTS.items():
-        own = getattr(message, key)
-        if own is not default and own != default:
-            value[key] = own
+    own = _own_values(message)
+    if own != _USUAL:
+        value.update((key, one) for (key, usual), one in zip(_DEFAULTS.items(), own, strict=True) if one != usual)
     native = message.native
     if native is not None and native.api == API and native.parts is message.parts:
         value["chat"] = native.raw
@@ -76,7 +79,7 @@ def dump_message(message: Message) -> str:
 def load_message(text: str) -> Message:
     """The message written by `dump_message`. Raises `StoreCorrupt` when the text is not one."""
     try:
-        value = cast(dict[str, Any], json.loads(text))
+        value: dict[str, Any] = _DECODER.decode(text)
         version = value["v"]
         if version != _VERSION:
             raise StoreCorrupt(
