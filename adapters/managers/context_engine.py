@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import attrs
 
@@ -49,13 +50,13 @@ from contextport.contracts import (
     provides,
     verify,
 )
-from contextport.strategies import KeepRecentTokens, newest_question
+from contextport.strategies import KeepRecentTokens, is_system, newest_question
 
 from .compression_guard import CompressionGuard
 from .message_intake import check_session, take
 from .prompt_state import prompt_of, state_with_prompt
 from .region_reader import read_region
-from .session_window import Region, Room, SessionWindow, View, note_sizes, said_in, size_of, slots_of, stood_in
+from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, said_in, size_of, slots_of, stood_in
 
 __all__ = ["ContextEngine"]
 
@@ -73,18 +74,18 @@ class _Session:
     def added(self, head: Head) -> list[Entry] | None:
         """The entries after the window up to `head`, if all of them were added by this engine."""
         known = self.window.region.last_seq
-        pending = self.pending
-        if head.last_seq - known > len(pending) or head.last_seq < known:
+        if head.last_seq < known:
             return None
-        found = [pending[seq] for seq in range(known + 1, head.last_seq + 1) if seq in pending]
-        return found if len(found) == head.last_seq - known else None
+        try:
+            return [self.pending[seq] for seq in range(known + 1, head.last_seq + 1)]
+        except KeyError:
+            return None
 
     def advance(self, window: SessionWindow) -> None:
         """Hold a later window, and no entries that are in it."""
         self.window = window
         last = window.region.last_seq
-        for seq in [seq for seq in self.pending if seq <= last]:
-            del self.pending[seq]
+        self.pending = {seq: entry for seq, entry in self.pending.items() if seq > last}
 
 
 @implements(ContextManager, AddsGroups, Replays)
@@ -146,7 +147,8 @@ class ContextEngine:
     # --- adding -------------------------------------------------------------------------------------------------------
 
     async def add_message(self, session_id: str, message: Message | Mapping[str, Json]) -> Message:
-        return (await self.add_messages(session_id, (message,)))[0]
+        check_session(session_id)
+        return (await self._add(session_id, (take(message),)))[0]
 
     async def add_messages(self, session_id: str, messages: Sequence[Message | Mapping[str, Json]]) -> tuple[Message, ...]:
         """Append messages that belong together, whole or not at all. Returns them as stored.
@@ -156,18 +158,23 @@ class ContextEngine:
         check_session(session_id)
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
             raise InvalidMessage(f"messages is a {type(messages).__name__}; it must be a list of messages", path="messages")
-        taken = [take(message) for message in messages]
-        if taken and taken[0].role in ("system", "developer"):
-            prompt, rest = attrs.evolve(taken[0], kind=Kind.SYSTEM_PROMPT), taken[1:]
-            if await self._change_prompt(session_id, prompt, rest, only_if_new=True):
-                return tuple(taken)
-            try:
-                return await self._append(session_id, taken)
-            except MessageConflict as conflict:
-                if conflict.message_id != prompt.id:
-                    raise
-            return (taken[0], *(await self._append(session_id, (prompt, *rest)))[1:])  # it was the prompt once: added again
-        return await self._append(session_id, taken)
+        return await self._add(session_id, tuple([take(message) for message in messages]))
+
+    def _add(self, session_id: str, taken: tuple[Message, ...]) -> Coroutine[Any, Any, tuple[Message, ...]]:
+        first_is_system = bool(taken) and is_system(taken[0])
+        return self._append_with_prompt(session_id, taken) if first_is_system else self._append(session_id, taken)
+
+    async def _append_with_prompt(self, session_id: str, taken: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Append messages of which the first may become the system prompt."""
+        prompt, rest = attrs.evolve(taken[0], kind=Kind.SYSTEM_PROMPT), taken[1:]
+        if await self._change_prompt(session_id, prompt, rest, only_if_new=True):
+            return taken
+        try:
+            return await self._append(session_id, taken)
+        except MessageConflict as conflict:
+            if conflict.message_id != prompt.id:
+                raise
+        return (taken[0], *(await self._append(session_id, (prompt, *rest)))[1:])  # it was the prompt once: added again
 
     async def _append(self, session_id: str, messages: Sequence[Message]) -> tuple[Message, ...]:
         if not messages:
@@ -175,7 +182,6 @@ class ContextEngine:
         entries = await self._store.append(session_id, [self._draft(message) for message in messages])
         held = self._sessions.get(session_id)
         if held is not None:
-            note_sizes(entries, self._counter)
             for entry in entries:
                 held.pending[entry.seq] = entry
             if len(held.pending) > _MOST_PENDING:
@@ -238,11 +244,11 @@ class ContextEngine:
         return context
 
     def _context(self, head: Head, window: SessionWindow) -> Context:
-        view = window.view
+        view, basis = window.view, window.basis
         omitted = window.region.messages - view.said
         receipt = Receipt(
             session_id=head.session_id,
-            epoch=window.epoch,
+            epoch=basis.epoch,
             version=window.region.last_seq,
             config=self._config,
             mode=Mode.FULL,
@@ -253,7 +259,7 @@ class ContextEngine:
             session_id=head.session_id,
             messages=view.messages,
             tokens=view.tokens,
-            limit=window.room.limit,
+            limit=basis.room.limit,
             is_compressed=omitted > 0 or bool(view.shortened),
             omitted_count=omitted,
             shortened=view.shortened,
@@ -264,8 +270,7 @@ class ContextEngine:
     async def _window(self, head: Head, max_tokens: int | None) -> SessionWindow:
         """The session's window at `head`: the held one, grown by what is new, or a fresh one."""
         held = self._sessions.get(head.session_id) if max_tokens is None else None
-        ratio = self._ratio()
-        if held is not None and held.window.serves(head, ratio):
+        if held is not None and held.window.basis.serves(head, self._ratio()):
             new = held.added(head)
             if new is None:
                 new = await self._read_new(head, held.window.region.last_seq)
@@ -274,19 +279,15 @@ class ContextEngine:
                 return self._hold(head.session_id, held, window)
         prompt = prompt_of(head)
         room = self._room(prompt, max_tokens)
-        region = await read_region(self._store, self._counter, head, room.limit if self._stable else None)
-        view = await self._view(head.session_id, region, prompt, room)
-        window = SessionWindow(
+        basis = Basis(
             incarnation=head.incarnation,
             epoch=head.epoch,
             state_version=head.state_version,
-            ratio=ratio,
-            room=room,
             prompt=prompt,
-            region=region,
-            view=view,
-            settled=view,
+            room=room,
         )
+        region = await read_region(self._store, self._counter, head, room.limit if self._stable else None)
+        window = await self._fresh(head.session_id, basis, region)
         return window if max_tokens is not None else self._hold(head.session_id, None, window)
 
     async def _read_new(self, head: Head, known: int) -> list[Entry] | None:
@@ -295,19 +296,24 @@ class ContextEngine:
         if not 0 < missing <= _MOST_PENDING:
             return None
         read = await self._store.read(head.session_id, after=known, before=head.last_seq + 1, limit=missing, epoch=head.epoch)
-        note_sizes(read, self._counter)
         return list(read) if len(read) == missing else None
 
     async def _grown(self, window: SessionWindow, head: Head, new: list[Entry]) -> SessionWindow:
         """The window with `new` at its end, cut anew if it no longer fits."""
+        note_sizes(new, self._counter)
         said = [entry for entry in new if entry.message.in_conversation]
         region = window.region.grown(said, head)
         grown = window.extended(region, said, self._counter)
         if grown is not None:
             return grown
         if self._stable:
-            region = region.trimmed(window.room.limit, self._counter)
-        return window.at(region, await self._view(head.session_id, region, window.prompt, window.room))
+            region = region.trimmed(window.basis.room.limit, self._counter)
+        return await self._fresh(head.session_id, window.basis, region)
+
+    async def _fresh(self, session_id: str, basis: Basis, region: Region) -> SessionWindow:
+        """The window of a region, with nothing taken from an earlier one."""
+        view = await self._view(session_id, region, basis.prompt, basis.room)
+        return SessionWindow(basis=basis, region=region, view=view, settled=view)
 
     def _hold(self, session_id: str, held: _Session | None, window: SessionWindow) -> SessionWindow:
         """Keep the window for the next call, and forget the session that was used longest ago."""
@@ -372,7 +378,7 @@ class ContextEngine:
         check_session(session_id)
         head = await self._store.head(session_id)
         window = await self._window(head, None)
-        view, prompt = window.view, window.prompt
+        view, prompt, limit = window.view, window.basis.prompt, window.basis.room.limit
         system = 0 if prompt is None else message_tokens(prompt, self._counter)
         question = newest_question(view.messages)
         last_turn = () if question is None else view.messages[question:]
@@ -387,9 +393,9 @@ class ContextEngine:
             last_turn_tokens=size_of(last_turn, self._counter),
             summary_tokens=size_of((m for m in view.messages if m.kind is Kind.SUMMARY), self._counter),
             tool_schema_tokens=self._tool_tokens,
-            limit=window.room.limit,
+            limit=limit,
             window=self._budget.window,
-            usage_ratio=(view.tokens - system) / (window.room.limit - system),
+            usage_ratio=(view.tokens - system) / (limit - system),
             token_ratio=self._ratio(),
             counter=self._counter.name,
         )

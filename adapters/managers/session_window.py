@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import ceil
 
-from attrs import define
+from attrs import define, field
 
 from contextport.contracts import (
     BudgetTooSmall,
@@ -30,7 +30,19 @@ from contextport.strategies import arrange, gap_marker
 
 from .outliving import STEP_REACH, outliving
 
-__all__ = ["Region", "Room", "SessionWindow", "View", "newest_steps", "note_sizes", "said_in", "size_of", "slots_of", "stood_in"]
+__all__ = [
+    "Basis",
+    "Region",
+    "Room",
+    "SessionWindow",
+    "View",
+    "newest_steps",
+    "note_sizes",
+    "said_in",
+    "size_of",
+    "slots_of",
+    "stood_in",
+]
 
 
 @define(kw_only=True)
@@ -105,12 +117,12 @@ class View:
     reason: str = ""
 
     def extended(self, messages: Sequence[Message], entries: Sequence[Entry], tokens: int) -> View:
-        """The view with later `messages`, made of `entries` of the log and of `tokens` tokens, at its end."""
+        """The view with later `messages` of `tokens` tokens at its end: all that the `entries` of the log say, and stand-ins."""
         return View(
             messages=(*self.messages, *messages),
             slots=slots_of(messages, entries, before=self.slots),
             tokens=self.tokens + tokens,
-            said=self.said + said_in(messages),
+            said=self.said + len(entries),
             extendable=True,
             shortened=self.shortened,
             reason=self.reason,
@@ -119,15 +131,18 @@ class View:
 
 @define(kw_only=True)
 class Room:
-    """What a request may take: `left` of `available` real tokens for prompt and messages, and `ratio` real per counted ones."""
+    """What a request may take: `left` of `available` real tokens for prompt and messages, and `ratio` real per counted ones.
+
+    `limit` is the same in counted tokens, for system prompt and messages together.
+    """
 
     left: int
     available: int
     ratio: float
+    limit: int = field(init=False)
 
-    @property
-    def limit(self) -> int:
-        """Counted tokens for system prompt and messages together."""
+    @limit.default
+    def _counted(self) -> int:
         return int(self.left / self.ratio)
 
     def too_small(self, needed: int, why: str) -> BudgetTooSmall:
@@ -142,58 +157,52 @@ class Room:
 
 
 @define(kw_only=True)
-class SessionWindow:
-    """The view of a session at one version of its log, for one system prompt, limit, and ratio of real to counted tokens.
-
-    `settled` is the view before the entries `open`, which hold calls that wait for results; without such calls it is the view.
-    """
+class Basis:
+    """What a window was made for, apart from the conversation: which session's epoch, with which prompt and how much room."""
 
     incarnation: str
     epoch: int
     state_version: int
-    ratio: float
-    room: Room
     prompt: Message | None
+    room: Room
+
+    def serves(self, head: Head, ratio: float) -> bool:
+        """Whether a window on this basis can be grown to the log at `head`, at `ratio` real tokens per counted one."""
+        return (
+            self.epoch == head.epoch
+            and self.state_version == head.state_version
+            and self.incarnation == head.incarnation
+            and self.room.ratio == ratio
+        )
+
+
+@define(kw_only=True)
+class SessionWindow:
+    """The view of a session at one version of its log.
+
+    `settled` is the view before the entries `open`, which hold calls that wait for results; without such calls it is the view.
+    """
+
+    basis: Basis
     region: Region
     view: View
     settled: View
     open: tuple[Entry, ...] = ()
 
-    def serves(self, head: Head, ratio: float) -> bool:
-        """Whether it can still be grown to the log at `head`."""
-        return (
-            self.epoch == head.epoch
-            and self.state_version == head.state_version
-            and self.incarnation == head.incarnation
-            and self.ratio == ratio
-        )
-
-    def at(self, region: Region, view: View, settled: View | None = None, open: tuple[Entry, ...] = ()) -> SessionWindow:
-        """The window at a later version of the log."""
-        return SessionWindow(
-            incarnation=self.incarnation,
-            epoch=self.epoch,
-            state_version=self.state_version,
-            ratio=self.ratio,
-            room=self.room,
-            prompt=self.prompt,
-            region=region,
-            view=view,
-            settled=view if settled is None else settled,
-            open=open,
-        )
-
     def extended(self, region: Region, said: Sequence[Entry], counter: TokenCounter) -> SessionWindow | None:
         """The window with later conversation entries added to its view; None if that would not be the view of `region`."""
-        if not self.settled.extendable:
+        settled = self.settled
+        if not settled.extendable:
             return None
         entries = (*self.open, *said)
         messages = arrange([entry.message for entry in entries])
         tokens = size_of(messages, counter)
-        if self.settled.tokens + tokens > self.room.limit or said_in(messages) < len(entries):
+        if settled.tokens + tokens > self.basis.room.limit or said_in(messages) < len(entries):
             return None
-        view = self.settled.extended(messages, entries, tokens)
-        return self.at(region, view, self.settled, entries) if stood_in(messages) else self.at(region, view)
+        view = settled.extended(messages, entries, tokens)
+        if len(messages) == len(entries):
+            return SessionWindow(basis=self.basis, region=region, view=view, settled=view)
+        return SessionWindow(basis=self.basis, region=region, view=view, settled=settled, open=entries)
 
 
 def newest_steps(entries: Sequence[Entry], size: int, counter: TokenCounter) -> int:
@@ -221,7 +230,7 @@ def note_sizes(entries: Iterable[Entry], counter: TokenCounter) -> None:
     name = counter.name
     for entry in entries:
         counted = entry.message.counted
-        if entry.counter == name and (counted is None or counted[0] != name):
+        if (counted is None or counted[0] != name) and entry.counter == name:
             remember_tokens(entry.message, name, entry.tokens)
 
 
