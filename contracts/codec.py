@@ -33,6 +33,7 @@ class LossKind(StrEnum):
     ID = "id"  # a call id was mapped to the target's form
     ROLE = "role"  # the message went along under another role
     REFUSAL = "refusal"
+    PHASE = "phase"  # whether the model meant a message as commentary or as its final answer
 
 
 @frozen(kw_only=True)

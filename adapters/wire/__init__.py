@@ -1,0 +1,1 @@
+"""Message codecs: one module per wire form, and beside them what several of them share."""
