@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from .counter import TokenCounter
@@ -10,7 +10,7 @@ from .json_values import dump_json
 from .media_pricing import MediaPricing, OpenAITiles, media_tokens
 from .messages import Json, JsonPart, Media, Message, Opaque, Refusal, Text, Thinking, ToolCall, ToolResult
 
-__all__ = ["CountsMessages", "counted_texts", "message_tokens", "remember_tokens"]
+__all__ = ["CountsMessages", "counted_texts", "message_sizes", "message_tokens", "remember_tokens", "total_tokens"]
 
 _BLOB_CHARS = 512  # a longer string without white space is data, not text
 _CHARS_PER_ENCRYPTED_TOKEN = 6  # base64 of about 4.5 bytes, the size of a token's text
@@ -18,12 +18,26 @@ _CHARS_PER_ENCRYPTED_TOKEN = 6  # base64 of about 4.5 bytes, the size of a token
 
 def message_tokens(message: Message, counter: TokenCounter) -> int:
     """The size of a message by `counter`, which is asked once in the message's life."""
+    return message_sizes((message,), counter)[0]
+
+
+def message_sizes(messages: Iterable[Message], counter: TokenCounter) -> list[int]:
+    """The sizes of the messages by `counter`, which is asked once in the life of each."""
     name = counter.name
-    counted = message.counted
-    if counted is not None and counted[0] == name:
-        return counted[1]
+    return [
+        counted[1] if (counted := message.counted) is not None and counted[0] == name else _count(message, counter)
+        for message in messages
+    ]
+
+
+def total_tokens(messages: Iterable[Message], counter: TokenCounter) -> int:
+    """The size of a list of messages: the sum of their sizes."""
+    return sum(message_sizes(messages, counter))
+
+
+def _count(message: Message, counter: TokenCounter) -> int:
     tokens = counter.count_message(message)
-    remember_tokens(message, name, tokens)
+    remember_tokens(message, counter.name, tokens)
     return tokens
 
 

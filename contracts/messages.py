@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from enum import IntEnum, StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
@@ -174,6 +174,7 @@ class Opaque:
     pair_id: str | None = None
 
 
+_Paired = TypeVar("_Paired", ToolCall, ToolResult)
 Part: TypeAlias = Text | Media | ToolCall | ToolResult | Thinking | Refusal | CacheMark | Opaque | JsonPart
 
 
@@ -265,12 +266,12 @@ class Message:
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls to be answered by the host: server-side calls are answered by the provider."""
-        return tuple([p for p in self.parts if type(p) is ToolCall and p.executor == "client"])
+        return _of_client(self.parts, ToolCall)
 
     @property
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The results of host-side calls."""
-        return tuple([p for p in self.parts if type(p) is ToolResult and p.executor == "client"])
+        return _of_client(self.parts, ToolResult)
 
     @property
     def opens_turn(self) -> bool:
@@ -290,6 +291,12 @@ class Message:
     def in_conversation(self) -> bool:
         """Whether it is part of what was said, and not a record that the library keeps in the same log."""
         return self.kind is _CHAT or self.kind is _INTERRUPT
+
+
+def _of_client(parts: tuple[Part, ...], kind: type[_Paired]) -> tuple[_Paired, ...]:
+    if len(parts) == 1 and type(parts[0]) is not kind:  # most messages
+        return ()
+    return tuple([part for part in parts if type(part) is kind and part.executor == "client"])
 
 
 def _texts(parts: tuple[Any, ...]) -> Iterator[str]:

@@ -90,13 +90,17 @@ def violations(candidate: object, port: Any) -> tuple[str, ...]:
     """Every way in which the members of `candidate` differ from those of `port`; empty when there is none."""
     found: list[str] = []
     for name, description in sorted(cast(Mapping[str, Any], dict(port.namesAndDescriptions(all=True))).items()):
-        missing = object()
-        member = inspect.getattr_static(candidate, name, missing)
-        if member is missing and name not in getattr(candidate, "__dict__", {}):
+        if not _has(candidate, name):
             found.append(f"{name} is missing")
         elif isinstance(description, Method):
             found.extend(_method_violations(name, getattr(candidate, name), description))
     return tuple(found)
+
+
+def _has(candidate: object, name: str) -> bool:
+    """Whether the object, its class or a base of it defines the name. No code of theirs is run, as a property would be."""
+    places = (candidate, *type(candidate).__mro__, *(candidate.__mro__ if isinstance(candidate, type) else ()))
+    return any(name in getattr(place, "__dict__", ()) for place in places)
 
 
 def _method_violations(name: str, member: object, description: Method) -> list[str]:

@@ -12,7 +12,8 @@ from itertools import accumulate
 import attrs
 from attrs import define, field, frozen
 
-from contextport.contracts import Kind, Message, Text, TokenCounter, ToolResult, from_chat, message_tokens
+from contextport.contracts import Kind, Message, Text, TokenCounter, ToolResult, from_chat
+from contextport.contracts.counting import message_sizes
 
 from .gap_marker import omitted_by
 
@@ -149,7 +150,7 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     """Arrange the messages and cut them into steps. Stand-ins do not move offsets, so that a late result does not either."""
     offsets = _offsets(messages, counter)
     view = arrange(messages)
-    sizes = [message_tokens(message, counter) for message in view]
+    sizes = message_sizes(view, counter)
     marked = [message.marked for message in view]
     steps: list[Step] = []
     claimants: list[int] = []
@@ -192,10 +193,10 @@ def _offsets(messages: Sequence[Message], counter: TokenCounter) -> dict[str, in
     """For each message id, the tokens of the conversation before it, what a gap message stands for included."""
     offsets: dict[str, int] = {}
     total = 0
-    for message in messages:
+    for message, size in zip(messages, message_sizes(messages, counter), strict=True):
         offsets[message.id] = total
         if message.kind is Kind.GAP:
             total += omitted_by(message)[1]
         elif message.in_conversation:
-            total += message_tokens(message, counter)
+            total += size
     return offsets

@@ -15,21 +15,16 @@ from contextport.contracts import (
     StablePrefix,
     TokenCounter,
     implements,
-    message_tokens,
     verify,
 )
+from contextport.contracts.counting import total_tokens
 
 from .arguments import check_share
 from .atoms import Steps, split
 from .selection import select, window_from
 from .squeeze import squeeze
 
-__all__ = ["KeepRecentTokens", "total_tokens", "unchanged"]
-
-
-def total_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
-    """The size of a list: the sum of its messages."""
-    return sum([message_tokens(message, counter) for message in messages])
+__all__ = ["KeepRecentTokens", "unchanged"]
 
 
 def unchanged(messages: Sequence[Message], tokens: int) -> Compression:

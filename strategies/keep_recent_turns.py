@@ -15,10 +15,11 @@ from contextport.contracts import (
     implements,
     verify,
 )
+from contextport.contracts.counting import total_tokens
 
 from .arguments import check_count
 from .atoms import Steps, split
-from .keep_recent_tokens import KeepRecentTokens, total_tokens, unchanged
+from .keep_recent_tokens import KeepRecentTokens, unchanged
 from .selection import select, window_from
 
 __all__ = ["KeepRecentTurns"]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from contextport.contracts import Importance, Kind, Message, TokenCounter, message_tokens
+from contextport.contracts.counting import total_tokens
 
 from .atoms import Step, Steps
 from .gap_marker import gap_marker
@@ -122,7 +123,7 @@ def _gap(steps: Steps, kept: list[int], counter: TokenCounter) -> tuple[Message 
 def _said(steps: Steps, missing: list[Step], counter: TokenCounter) -> tuple[int, int]:
     """(messages, tokens) of the conversation in the missing steps; stand-ins were never said."""
     messages = [m for step in missing for m in steps.messages[step.start : step.stop] if m.in_conversation]
-    return len(messages), sum(message_tokens(m, counter) for m in messages)
+    return len(messages), total_tokens(messages, counter)
 
 
 def _messages(steps: Steps, kept: list[int], gap: Message | None, place: int) -> tuple[Message, ...]:

@@ -16,11 +16,12 @@ from contextport.contracts import (
     message_tokens,
     verify,
 )
+from contextport.contracts.counting import total_tokens
 
 from .arguments import check_count, check_share
 from .atoms import arrange
 from .head_and_tail import shorten_message
-from .keep_recent_tokens import total_tokens, unchanged
+from .keep_recent_tokens import unchanged
 from .squeeze import give_up_order
 
 __all__ = ["ShortenLongMessages"]

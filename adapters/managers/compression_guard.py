@@ -16,10 +16,11 @@ from contextport.contracts import (
     StrategyFailed,
     TokenCounter,
 )
+from contextport.contracts.counting import total_tokens
 from contextport.strategies import KeepRecentTokens, is_system, newest_question
 
 from .result_check import broken_rule
-from .session_window import Room, size_of
+from .session_window import Room
 
 __all__ = ["CompressionGuard"]
 
@@ -49,7 +50,7 @@ class CompressionGuard:
         if self.strict and question is not None:
             asked = messages[question]
             if needed > limit or any(one.message_id == asked.id for one in result.shortened):
-                needed = max(limit + 1, size_of([*(m for m in messages if is_system(m)), asked], self.counter))
+                needed = max(limit + 1, total_tokens([*(m for m in messages if is_system(m)), asked], self.counter))
         if needed > limit:
             report(EventKind.BUDGET_EXCEEDED, {"needed": needed, "limit": limit})
             raise room.too_small(needed, f"the smallest legal window takes {needed} counted tokens and {limit} fit")

@@ -50,13 +50,14 @@ from contextport.contracts import (
     provides,
     verify,
 )
+from contextport.contracts.counting import total_tokens
 from contextport.strategies import KeepRecentTokens, is_system, newest_question
 
 from .compression_guard import CompressionGuard
 from .message_intake import check_session, take
 from .prompt_state import prompt_of, state_with_prompt
 from .region_reader import read_region
-from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, said_in, size_of, slots_of, stood_in
+from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, said_in, slots_of, stood_in
 
 __all__ = ["ContextEngine"]
 
@@ -330,7 +331,7 @@ class ContextEngine:
         """The view of a region: all that was said if it was read and fits, compressed if not."""
         given = region.conversation(prompt)
         messages = [m for m in given if m.kind is not Kind.GAP] if region.is_whole else given
-        tokens = size_of(messages, self._counter)
+        tokens = total_tokens(messages, self._counter)
         shortened: tuple[Shortening, ...] = ()
         reason = ""
         extendable = not stood_in(messages)
@@ -390,8 +391,8 @@ class ContextEngine:
             original_message_count=head.messages + (prompt is not None),
             history_tokens=head.tokens,
             system_tokens=system,
-            last_turn_tokens=size_of(last_turn, self._counter),
-            summary_tokens=size_of((m for m in view.messages if m.kind is Kind.SUMMARY), self._counter),
+            last_turn_tokens=total_tokens(last_turn, self._counter),
+            summary_tokens=total_tokens((m for m in view.messages if m.kind is Kind.SUMMARY), self._counter),
             tool_schema_tokens=self._tool_tokens,
             limit=limit,
             window=self._budget.window,

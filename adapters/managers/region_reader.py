@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextport.contracts import ContextStore, Entry, Head, TokenCounter
+from contextport.contracts.counting import total_tokens
 
 from .outliving import STEP_REACH, in_step, outliving, rest_of_step
-from .session_window import Region, newest_steps, note_sizes, size_of
+from .session_window import Region, newest_steps, note_sizes
 
 __all__ = ["read_region"]
 
@@ -39,7 +40,7 @@ async def _read_tail(store: ContextStore, counter: TokenCounter, head: Head, siz
         start = 0 if size is None else newest_steps(tail, size, counter)
         if start:
             return tuple(tail[start:])
-        before, missing = page[0].seq, missing - size_of([entry.message for entry in said], counter)
+        before, missing = page[0].seq, missing - total_tokens([entry.message for entry in said], counter)
     return tuple(tail)
 
 

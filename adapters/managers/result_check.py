@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contextport.contracts import Compression, Message, TokenCounter
+from contextport.contracts.counting import total_tokens
 from contextport.strategies import is_system, newest_question
-
-from .session_window import size_of
 
 __all__ = ["answered", "broken_rule"]
 
@@ -36,7 +35,7 @@ def broken_rule(given: Sequence[Message], result: Compression, max_tokens: int, 
     question = newest_question(given)
     if question is not None and given[question].id not in present:
         return "STRATEGY-7"
-    tokens = size_of(messages, counter)
+    tokens = total_tokens(messages, counter)
     if tokens != result.tokens:
         return "STRATEGY-12"
     return "STRATEGY-2" if tokens > max_tokens and result.outcome != "cannot_fit" else ""

@@ -23,9 +23,9 @@ from contextport.contracts import (
     Span,
     TokenCounter,
     dump_message,
-    message_tokens,
     remember_tokens,
 )
+from contextport.contracts.counting import message_sizes, total_tokens
 from contextport.strategies import arrange, gap_marker
 
 from .outliving import STEP_REACH, outliving
@@ -39,7 +39,6 @@ __all__ = [
     "newest_steps",
     "note_sizes",
     "said_in",
-    "size_of",
     "slots_of",
     "stood_in",
 ]
@@ -196,7 +195,7 @@ class SessionWindow:
             return None
         entries = (*self.open, *said)
         messages = arrange([entry.message for entry in entries])
-        tokens = size_of(messages, counter)
+        tokens = total_tokens(messages, counter)
         if settled.tokens + tokens > self.basis.room.limit or said_in(messages) < len(entries):
             return None
         view = settled.extended(messages, entries, tokens)
@@ -211,6 +210,7 @@ def newest_steps(entries: Sequence[Entry], size: int, counter: TokenCounter) -> 
     A result counts once its call is found, and no step begins where one within `STEP_REACH` entries before may hold such a call.
     """
     tokens = 0
+    sizes = message_sizes([entry.message for entry in entries], counter)
     waiting: dict[str, int] = {}
     for start in range(len(entries) - 1, -1, -1):
         message = entries[start].message
@@ -218,8 +218,10 @@ def newest_steps(entries: Sequence[Entry], size: int, counter: TokenCounter) -> 
         if results:
             waiting.update((result.call_id, start) for result in results)
             continue
-        answered = {waiting.pop(call.call_id) for call in message.tool_calls if call.call_id in waiting}
-        tokens += size_of([message, *(entries[n].message for n in answered)], counter)
+        tokens += sizes[start]
+        if waiting:
+            answered = {waiting.pop(call.call_id) for call in message.tool_calls if call.call_id in waiting}
+            tokens += sum([sizes[n] for n in answered])
         if tokens > size and all(n - start >= STEP_REACH for n in waiting.values()):
             return start
     return 0
@@ -267,8 +269,3 @@ def stood_in(messages: Iterable[Message]) -> bool:
 def said_in(messages: Iterable[Message]) -> int:
     """How many of the messages were said, and not made for the window."""
     return len([message for message in messages if message.in_conversation])
-
-
-def size_of(messages: Iterable[Message], counter: TokenCounter) -> int:
-    """The size of the messages."""
-    return sum([message_tokens(message, counter) for message in messages])
