@@ -39,7 +39,7 @@ from .errors import (
 from .events import Event, EventKind, EventSink
 from .json_values import copy_json, dump_json
 from .limits import LimitsSource
-from .manager import AddsGroups, ContextManager, Replays
+from .manager import AddsGroups, ContextManager, Replays, ShapesWindow
 from .media_pricing import AnthropicImages, FixedImages, GeminiTiles, MediaPricing, OpenAIPatches, OpenAITiles
 from .messages import (
     CacheMark,
@@ -63,10 +63,12 @@ from .messages import (
 from .model import ChatModel, Completion, StopReason, StreamsCompletions, TextDelta, Usage
 from .own_copy import own_copy
 from .port import Port, implements, provides, verify, violations
+from .profile import MediaLimits, Prefill, ProviderProfile, SystemPlace
 from .provider_error import ErrorClassifier, ErrorKind, ErrorReading, ProviderFailure, Remedy
 from .store import ContextStore, Draft, Durable, Entry, Head, ListsSessions, SharedAcrossProcesses
 from .stored_form import dump_message, load_message, same_message
 from .strategy import CompressionStrategy, StablePrefix
+from .usage import usage_from
 
 __all__ = [
     "AddsGroups",
@@ -117,6 +119,7 @@ __all__ = [
     "LossKind",
     "Made",
     "Media",
+    "MediaLimits",
     "MediaPricing",
     "Message",
     "MessageCodec",
@@ -131,7 +134,9 @@ __all__ = [
     "Part",
     "Port",
     "PortMismatch",
+    "Prefill",
     "ProviderFailure",
+    "ProviderProfile",
     "Receipt",
     "Refusal",
     "Remedy",
@@ -139,6 +144,7 @@ __all__ = [
     "Replays",
     "RequestTooLarge",
     "Role",
+    "ShapesWindow",
     "SharedAcrossProcesses",
     "Shortening",
     "Span",
@@ -149,6 +155,7 @@ __all__ = [
     "StoreUnavailable",
     "StrategyFailed",
     "StreamsCompletions",
+    "SystemPlace",
     "Text",
     "TextDelta",
     "Thinking",
@@ -171,6 +178,7 @@ __all__ = [
     "remember_tokens",
     "same_message",
     "to_chat",
+    "usage_from",
     "verify",
     "violations",
 ]

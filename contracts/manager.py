@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from .context import Context, ContextStats, Receipt
 from .messages import Json, Message
 from .port import Port
+from .profile import ProviderProfile
 
-__all__ = ["AddsGroups", "ContextManager", "Replays"]
+__all__ = ["AddsGroups", "ContextManager", "Replays", "ShapesWindow"]
 
 
 class ContextManager(Port):
@@ -96,4 +97,24 @@ class Replays(Port):
 
     async def replay(self, receipt: Receipt) -> tuple[Message, ...]:
         """The messages of the window that the receipt was made for."""
+        ...
+
+
+class ShapesWindow(Port):
+    """A manager that makes a window for one call: of another size, or for another model.
+
+    Obligations
+        MANAGER-23  With `max_tokens` the window fits that number instead of the manager's own limit, or `BudgetTooSmall` is
+                    raised. A call without it is as if there had been none.
+        MANAGER-24  With a profile the window is what that provider accepts: no reasoning signed by somebody else, its first and
+                    last role, its call ids. The text that was said is the same; a call without a profile is as if there had
+                    been none.
+
+    Caller guarantees, errors, concurrency, lifetime: as `ContextManager`. Latitude: which model names are known.
+    """
+
+    async def get_context(
+        self, session_id: str, *, max_tokens: int | None = None, profile: ProviderProfile | str | None = None
+    ) -> Context:
+        """The messages to send now. `profile` is the provider's, or the name of a model whose provider is known by it."""
         ...
