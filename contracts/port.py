@@ -60,6 +60,7 @@ else:
                 elif isinstance(value, FunctionType) and next(iter(inspect.signature(value).parameters), "") == "self":
                     members[key] = fromFunction(value, name=key, imlevel=1)
                     members[key].setTaggedValue(_FUNCTION, value)
+                    members[key].setTaggedValue(_FORM, _form(value))
             super().__init__(name, bases, members, __doc__, __module__)
 
     Port = PortClass("Port", (Interface,), {"__doc__": "Base of all ports."}, __module__=__name__)
@@ -73,7 +74,7 @@ else:
         return port.providedBy(candidate)
 
 
-_FUNCTION = "contextport.function"
+_FUNCTION, _FORM = "contextport.function", "contextport.form"
 
 
 def verify(candidate: object, port: Any) -> None:
@@ -106,9 +107,9 @@ def _has(candidate: object, name: str) -> bool:
 def _method_violations(name: str, member: object, description: Method) -> list[str]:
     if not isinstance(member, FunctionType | MethodType | BuiltinFunctionType):
         return [f"{name} is a {type(member).__name__}, not a method"]
+    if isinstance(member, MethodType) and _form(member.__func__) == description.getTaggedValue(_FORM):
+        return []  # most methods, and no slow inspection
     wanted = description.getTaggedValue(_FUNCTION)
-    if isinstance(member, MethodType) and _form(member.__func__) == _form(wanted):  # spares most methods a slow inspection
-        return []
     wanted_parameters = list(inspect.signature(wanted).parameters.values())[1:]
     given = inspect.signature(member).parameters
     found = [

@@ -46,7 +46,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 _USUAL = tuple(_DEFAULTS.values())
 _own_values = attrgetter(*_DEFAULTS)
-_DECODER = json.JSONDecoder()
+_decode_json = json.JSONDecoder().raw_decode
 
 
 def dump_message(message: Message) -> str:
@@ -79,7 +79,9 @@ def dump_message(message: Message) -> str:
 def load_message(text: str) -> Message:
     """The message written by `dump_message`. Raises `StoreCorrupt` when the text is not one."""
     try:
-        value: dict[str, Any] = _DECODER.decode(text)
+        value, end = cast(tuple[dict[str, Any], int], _decode_json(text))
+        if end != len(text):
+            raise ValueError(f"it ends at character {end} of {len(text)}")
         version = value["v"]
         if version != _VERSION:
             raise StoreCorrupt(

@@ -19,6 +19,7 @@ from .gap_marker import omitted_by
 
 __all__ = ["Step", "Steps", "arrange", "is_system", "newest_question", "split"]
 
+_GAP = Kind.GAP  # looking a member up in its class takes as long as a function call
 INTERRUPTED = "No result: the call was interrupted before it answered."
 
 
@@ -112,9 +113,9 @@ def _stand_in(caller: Message, call_id: str, nth: int) -> Message:
     return Message(role="user" if in_content else "tool", id=id, kind=Kind.STAND_IN, parts=(result,))
 
 
-@frozen(kw_only=True)
+@define(kw_only=True)
 class Step:
-    """`messages[start:stop]` of a well-formed list.
+    """`messages[start:stop]` of a well-formed list. (Not frozen, since attrs takes twice as long to make a frozen object.)
 
     `head` is the index of the step that opened its turn, or None before the first. `tokens` is its size. `offset` is the size of
     the conversation before it, counted from the start of the epoch: it never changes as the conversation grows.
@@ -161,7 +162,7 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     while at < len(view):
         message = view[at]
         stop = at + 1
-        if message.kind is Kind.GAP:
+        if message.kind is _GAP:
             omitted_messages, omitted_tokens = omitted_by(message)
             first = len(steps)
         elif is_system(message):
@@ -195,7 +196,7 @@ def _offsets(messages: Sequence[Message], counter: TokenCounter) -> dict[str, in
     total = 0
     for message, size in zip(messages, message_sizes(messages, counter), strict=True):
         offsets[message.id] = total
-        if message.kind is Kind.GAP:
+        if message.kind is _GAP:
             total += omitted_by(message)[1]
         elif message.in_conversation:
             total += size
