@@ -11,14 +11,22 @@ __all__ = ["LimitsSource"]
 class LimitsSource(Port):
     """Knows what a model on a host allows.
 
+    The key is the pair: hosts differ in what they allow of one model. `resolve_budget` asks several sources in their order.
+
     Obligations
         LIMITS-1  An unknown model gives None, never an error: no library call fails because of a model's name (R66).
         LIMITS-2  What is returned names its source, so that a number can be traced.
         LIMITS-3  The same question has the same answer until the source itself changes.
+        LIMITS-4  A number of one host is never given for another: a host that is not known has what no host in particular has,
+                  or None.
+        LIMITS-5  A number of one model is never given for another: a name that merely contains a known one is unknown.
+        LIMITS-6  An answer is at hand: asking opens no connection, since `limits` is called on the path of a conversation.
+                  A source that has to fetch does so in a method of its own.
 
     Caller guarantees: none; both arguments may be empty.
     Errors: `InvalidArgument` for a source whose own configuration is not a number.
-    Concurrency: any thread. Lifetime: usable from construction on. Latitude: fields it does not know are None.
+    Concurrency: any thread. Lifetime: usable from construction on. Latitude: fields it does not know are None; how the name of
+    a host is written; which spellings are one model, as long as it is documented.
     """
 
     def limits(self, model: str, host: str = "") -> Limits | None:
