@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         check_context_store,
         check_event_sink,
         check_limits_source,
+        check_message_codec,
         check_token_counter,
     )
     from .exact_counters import CharactersCounter, WordsCounter
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         ContextStoreConformance,
         EventSinkConformance,
         LimitsSourceConformance,
+        MessageCodecConformance,
         TokenCounterConformance,
     )
 
@@ -42,6 +44,7 @@ __all__ = [
     "ContextStoreConformance",
     "EventSinkConformance",
     "LimitsSourceConformance",
+    "MessageCodecConformance",
     "RuleResult",
     "Status",
     "TokenCounterConformance",
@@ -51,6 +54,7 @@ __all__ = [
     "check_context_store",
     "check_event_sink",
     "check_limits_source",
+    "check_message_codec",
     "check_token_counter",
 ]
 
@@ -63,6 +67,7 @@ _WITH_ASSERTIONS = (
     "manager_rules",
     "manager_session_rules",
     "sink_and_limits_rules",
+    "codec_rules",
     "suites",
 )
 

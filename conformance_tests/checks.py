@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from contextport.contracts import (
     Budget,
@@ -10,7 +10,9 @@ from contextport.contracts import (
     ContextManager,
     ContextStore,
     EventSink,
+    Json,
     LimitsSource,
+    MessageCodec,
     TokenCounter,
 )
 
@@ -22,6 +24,7 @@ from .suites import (
     ContextStoreConformance,
     EventSinkConformance,
     LimitsSourceConformance,
+    MessageCodecConformance,
     TokenCounterConformance,
 )
 
@@ -31,6 +34,7 @@ __all__ = [
     "check_context_store",
     "check_event_sink",
     "check_limits_source",
+    "check_message_codec",
     "check_suite",
     "check_token_counter",
 ]
@@ -125,5 +129,31 @@ def check_limits_source(
 
         def known_models(self) -> Sequence[tuple[str, str]]:
             return known
+
+    return check_suite(Checked())
+
+
+def check_message_codec(
+    make: Callable[[], MessageCodec | Awaitable[MessageCodec]],
+    *,
+    requests: Sequence[Mapping[str, Json]] = (),
+    unknown_blocks: Sequence[Mapping[str, Json]] = (),
+    as_json: Callable[[Mapping[str, Json]], Json] | None = None,
+) -> list[RuleResult]:
+    """Check codecs that `make` builds. `requests` and `unknown_blocks` are of their api; `as_json` writes a request as JSON."""
+    given, unknown, written = requests, unknown_blocks, as_json
+
+    class Checked(MessageCodecConformance):
+        def make_codec(self) -> MessageCodec | Awaitable[MessageCodec]:
+            return make()
+
+        def requests(self) -> Sequence[Mapping[str, Json]]:
+            return given
+
+        def unknown_blocks(self) -> Sequence[Mapping[str, Json]]:
+            return unknown
+
+        def as_json(self, request: Mapping[str, Json]) -> Json:
+            return request if written is None else written(request)
 
     return check_suite(Checked())

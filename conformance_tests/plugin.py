@@ -17,7 +17,7 @@ import pytest
 __all__ = ["deviates", "not_run"]
 
 FORMAT = 1
-_PORTS = ("ContextStore", "TokenCounter", "CompressionStrategy", "ContextManager", "EventSink", "LimitsSource")
+_PORTS = ("ContextStore", "TokenCounter", "CompressionStrategy", "ContextManager", "EventSink", "LimitsSource", "MessageCodec")
 _CLAIMS = "claims"  # the row of the test that holds an adapter to what it claims
 _SUITES = pytest.StashKey[dict[str, dict[str, Any]]]()
 _Row = dict[str, Any]

@@ -23,10 +23,13 @@ from contextport.contracts import (
     ContextStore,
     Durable,
     EventSink,
+    Json,
     LearnsFromUsage,
     LimitsSource,
     ListsSessions,
+    MessageCodec,
     Replays,
+    ShapesWindow,
     SharedAcrossProcesses,
     StablePrefix,
     StoreUnavailable,
@@ -36,9 +39,11 @@ from contextport.contracts import (
 )
 
 from . import (
+    codec_rules,
     counter_rules,
     manager_rules,
     manager_session_rules,
+    manager_shape_rules,
     sink_and_limits_rules,
     store_concurrency_rules,
     store_rules,
@@ -56,6 +61,7 @@ __all__ = [
     "ContextStoreConformance",
     "EventSinkConformance",
     "LimitsSourceConformance",
+    "MessageCodecConformance",
     "TokenCounterConformance",
 ]
 
@@ -67,7 +73,9 @@ RULE_MODULES = (
     strategy_result_rules,
     manager_rules,
     manager_session_rules,
+    manager_shape_rules,
     sink_and_limits_rules,
+    codec_rules,
 )
 _LEAST_REASON = 15  # characters of a reason that says something
 
@@ -264,8 +272,8 @@ class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capa
         return built
 
 
-class ContextManagerConformance(Conformance, port=ContextManager, capabilities=(AddsGroups, Replays)):
-    """Suite of `ContextManager`, `AddsGroups` and `Replays`."""
+class ContextManagerConformance(Conformance, port=ContextManager, capabilities=(AddsGroups, Replays, ShapesWindow)):
+    """Suite of `ContextManager`, `AddsGroups`, `Replays` and `ShapesWindow`."""
 
     def make_manager(self, counter: TokenCounter, budget: Budget) -> ContextManager | Awaitable[ContextManager]:
         """A manager over an empty store of its own, with that counter and budget."""
@@ -330,6 +338,35 @@ class LimitsSourceConformance(Conformance, port=LimitsSource):
         return source
 
 
+class MessageCodecConformance(Conformance, port=MessageCodec):
+    """Suite of `MessageCodec`, for any wire form: what is in a request is looked for in its JSON."""
+
+    def make_codec(self) -> MessageCodec | Awaitable[MessageCodec]:
+        """A codec."""
+        raise NotImplementedError("write make_codec: return a codec")
+
+    def requests(self) -> Sequence[Mapping[str, Json]]:
+        """Requests of the codec's api as hosts have them: whole conversations, with all that is hard to bring back unchanged."""
+        return ()
+
+    def unknown_blocks(self) -> Sequence[Mapping[str, Json]]:
+        """Requests in which one block is of a type that nobody knows yet, beside blocks that are known."""
+        return ()
+
+    def invalid_requests(self) -> Sequence[Mapping[str, Json]]:
+        """Requests in which something cannot be a message: a message without a role, a result without an id."""
+        return ()
+
+    def as_json(self, request: Mapping[str, Json]) -> Json:
+        """The request as JSON values, for an api whose requests hold objects."""
+        return request
+
+    async def make(self) -> MessageCodec:
+        codec = await settled(self.make_codec())
+        verify(codec, MessageCodec)
+        return codec
+
+
 #: The suites, in the order of the documentation.
 SUITES: tuple[type[Conformance], ...] = (
     ContextStoreConformance,
@@ -338,4 +375,5 @@ SUITES: tuple[type[Conformance], ...] = (
     ContextManagerConformance,
     EventSinkConformance,
     LimitsSourceConformance,
+    MessageCodecConformance,
 )

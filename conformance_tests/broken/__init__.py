@@ -1,8 +1,10 @@
 """Deliberately broken adapters. Each names the rules that catch it; a rule that catches none is not worth its number."""
 
 from . import (
+    codecs,
     counters,
     manager_sessions,
+    manager_shapes,
     managers,
     sinks_and_limits,
     store_concurrency,
@@ -24,5 +26,7 @@ _MODULES = (
     strategy_results,
     managers,
     manager_sessions,
+    manager_shapes,
     sinks_and_limits,
+    codecs,
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 from attrs import frozen
 
+from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_counter import ReferenceCounter
 from contextport.conformance_tests.reference_manager import ReferenceManager
+from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import Backend, ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
@@ -20,9 +22,19 @@ from contextport.conformance_tests.suites import (
     ContextStoreConformance,
     EventSinkConformance,
     LimitsSourceConformance,
+    MessageCodecConformance,
     TokenCounterConformance,
 )
-from contextport.contracts import Budget, ContextManager, ContextStore, EventSink, LimitsSource, TokenCounter
+from contextport.contracts import (
+    Budget,
+    ContextManager,
+    ContextStore,
+    EventSink,
+    Json,
+    LimitsSource,
+    MessageCodec,
+    TokenCounter,
+)
 
 __all__ = ["BROKEN", "HEALTHY", "Broken", "broken", "suite_of", "verdict"]
 
@@ -97,6 +109,10 @@ class _Managers(ContextManagerConformance):
         return manager.second(counter, budget)
 
 
+class _ShapingManagers(_Managers):
+    adapter_class = ReferenceShapingManager
+
+
 class _Sinks(EventSinkConformance):
     adapter_class = ReferenceSink
 
@@ -117,8 +133,21 @@ class _Sources(LimitsSourceConformance):
         return (("small", ""), ("large", "host"))
 
 
+class _Codecs(MessageCodecConformance):
+    adapter_class = ReferenceCodec
+
+    def make_codec(self) -> MessageCodec:
+        return self.adapter_class()
+
+    def requests(self) -> tuple[Mapping[str, Json], ...]:
+        return REQUESTS
+
+    def unknown_blocks(self) -> tuple[Mapping[str, Json], ...]:
+        return UNKNOWN_BLOCKS
+
+
 #: A suite per port, over an adapter that keeps every rule.
-HEALTHY: tuple[type[Any], ...] = (_Stores, _Counters, _Strategies, _Managers, _Sinks, _Sources)
+HEALTHY: tuple[type[Any], ...] = (_Stores, _Counters, _Strategies, _ShapingManagers, _Managers, _Sinks, _Sources, _Codecs)
 
 
 def suite_of(adapter: type[Any], *, sparse: bool = False) -> Conformance:
