@@ -22,7 +22,7 @@ from contextport.contracts import (
 from contextport.contracts.json_values import encodable
 
 from .anthropic_blocks import API, decode_blocks
-from .anthropic_encoding import BlockEncoder
+from .anthropic_encoding import AnthropicEncoder
 from .call_ids import map_ids
 from .foreign import Losses, request_list, unedited
 from .system_field import SYSTEM_ROLES, among_messages, field_prompt, leading_prompts, with_field
@@ -117,7 +117,7 @@ def _add(message: Message, ids: Mapping[str, str], losses: Losses, wire: WireMes
     own = among_messages(message, API)
     if not own:
         note_beside(message, losses)
-    blocks = BlockEncoder(message=message, ids=ids, losses=losses).blocks()
+    blocks = AnthropicEncoder(message=message, ids=ids, losses=losses).blocks()
     if not blocks:
         return
     native = message.native
@@ -149,5 +149,5 @@ def _system(prompts: Sequence[Message], losses: Losses) -> Json:
         if prompt.role == "developer":
             losses.add(LossKind.ROLE, prompt, -1, "a developer message went along as the system prompt")
         note_beside(prompt, losses)
-        found.extend(BlockEncoder(message=prompt, ids={}, losses=losses).blocks())
+        found.extend(AnthropicEncoder(message=prompt, ids={}, losses=losses).blocks())
     return _content(found, as_text=as_text) if found else None

@@ -10,6 +10,7 @@ from contextport.contracts import Json, Message, Native, Part
 __all__ = ["SYSTEM_ROLES", "among_messages", "field_prompt", "leading_prompts", "with_field"]
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
+_FIELDS = ("system", "system_instruction", "systemInstruction")
 
 
 def field_prompt(
@@ -36,7 +37,7 @@ def leading_prompts(messages: Sequence[Message], api: str) -> list[Message]:
 def among_messages(message: Message, api: str) -> bool:
     """Whether the message was one of the list of messages of this api, and not its system field."""
     native = message.native
-    return native is not None and native.api == api and "role" in native.raw
+    return native is not None and native.api == api and native.raw.keys().isdisjoint(_FIELDS)
 
 
 def with_field(
