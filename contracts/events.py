@@ -24,7 +24,13 @@ class EventKind(StrEnum):
     BUDGET_EXCEEDED = "budget_exceeded"
     STRATEGY_FAILED = "strategy_failed"
     COUNTER_CHANGED = "counter_changed"
-    LIMITS_DEFAULTED = "limits_defaulted"
+    LIMITS_DEFAULTED = "limits_defaulted"  # nothing knew the window of a model
+    LIMITS_NOT_SAVED = "limits_not_saved"  # what a provider's errors taught is known to this process only
+    CONTEXT_RECOVERED = "context_recovered"  # a provider found the window too large, and got a smaller one
+    OUTPUT_LIMIT_LOWERED = "output_limit_lowered"  # a provider found the output limit too large, and got a lower one
+    RECOVERY_FAILED = "recovery_failed"  # a request was too large, and nothing smaller is left to try
+    OUTPUT_CONTINUED = "output_continued"  # an answer was cut, and the model is asked to go on
+    OUTPUT_TRUNCATED = "output_truncated"  # an answer was cut, and stays so
 
 
 @frozen(kw_only=True)

@@ -1,1 +1,1 @@
-"""Sources of window sizes: the environment, and a table of the host's own."""
+"""Sources of window sizes: a table of the host's own, what the model's host says, what its errors said, registries, the environment."""
