@@ -57,7 +57,7 @@ from .compression_guard import CompressionGuard
 from .message_intake import check_session, take
 from .prompt_state import prompt_of, state_with_prompt
 from .region_reader import read_region
-from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, said_in, slots_of, stood_in
+from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, said_in, slots_of, stand_ins_in
 
 __all__ = ["ContextEngine"]
 
@@ -334,7 +334,7 @@ class ContextEngine:
         tokens = total_tokens(messages, self._counter)
         shortened: tuple[Shortening, ...] = ()
         reason = ""
-        extendable = not stood_in(messages)
+        extendable = stand_ins_in(messages) == 0
         if tokens > room.limit:
             result = await self._guard.fit(given, room, partial(self._emit, session_id))
             messages, tokens = list(result.messages), result.tokens

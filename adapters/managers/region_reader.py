@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isqrt
+
 from contextport.contracts import ContextStore, Entry, Head, TokenCounter
 from contextport.contracts.counting import total_tokens
 
@@ -45,9 +47,9 @@ async def _read_tail(store: ContextStore, counter: TokenCounter, head: Head, siz
 
 
 def _page(head: Head, missing: int) -> int:
-    """How many entries are likely to hold `missing` tokens."""
-    mean = max(1, head.tokens // max(1, head.messages))
-    return min(_LARGEST_PAGE, max(_FIRST_PAGE, missing * 9 // (mean * 8) + 8))
+    """How many entries are likely to hold `missing` tokens: those of mean size, and a deviation of the sum of so many."""
+    expected = max(0, missing) * head.messages // max(1, head.tokens)
+    return min(_LARGEST_PAGE, max(_FIRST_PAGE, expected + isqrt(expected)))
 
 
 async def _read_kept(store: ContextStore, head: Head, first: Entry) -> tuple[Entry, ...]:

@@ -40,8 +40,10 @@ __all__ = [
     "note_sizes",
     "said_in",
     "slots_of",
-    "stood_in",
+    "stand_ins_in",
 ]
+
+_STAND_IN = Kind.STAND_IN
 
 
 @define(kw_only=True)
@@ -196,10 +198,11 @@ class SessionWindow:
         entries = (*self.open, *said)
         messages = arrange([entry.message for entry in entries])
         tokens = total_tokens(messages, counter)
-        if settled.tokens + tokens > self.basis.room.limit or said_in(messages) < len(entries):
+        stand_ins = stand_ins_in(messages)
+        if settled.tokens + tokens > self.basis.room.limit or len(messages) - stand_ins < len(entries):
             return None
         view = settled.extended(messages, entries, tokens)
-        if len(messages) == len(entries):
+        if not stand_ins:
             return SessionWindow(basis=self.basis, region=region, view=view, settled=view)
         return SessionWindow(basis=self.basis, region=region, view=view, settled=settled, open=entries)
 
@@ -261,9 +264,9 @@ def slots_of(
     return tuple(slots)
 
 
-def stood_in(messages: Iterable[Message]) -> bool:
-    """Whether a stand-in answers for a result that may still come."""
-    return Kind.STAND_IN in [message.kind for message in messages]
+def stand_ins_in(messages: Iterable[Message]) -> int:
+    """How many of the messages answer for a result that may still come."""
+    return [message.kind for message in messages].count(_STAND_IN)
 
 
 def said_in(messages: Iterable[Message]) -> int:
