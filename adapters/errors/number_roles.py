@@ -1,0 +1,202 @@
+"""What each number of an error is: the limit, the input, the output, the sum, the excess, or nothing of the kind.
+
+A number has a role by the words next to it and by comparison signs, whatever the order in which a provider names them. Words far
+from it, and numbers that are indices, ids, times or sizes of media, give it none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from attrs import define, field
+
+from .message_text import ReadText
+
+__all__ = ["Numbers", "numbers_of"]
+
+Role = Literal["limit", "input", "output", "total", "excess", "requested", "part", ""]
+Unit = Literal["tokens", "characters", "bytes"]
+
+_MOST_TOKENS: Final = 1_000_000_000
+_LEFT: Final = 110  # characters before a number that can give it a role
+_RIGHT: Final = 40
+
+
+@define
+class Numbers:
+    """Roles that were found: per unit, role -> number. `lower_bound`: the counted number is at least that."""
+
+    by_unit: dict[Unit, dict[Role, int]] = field(factory=lambda: {"tokens": {}, "characters": {}, "bytes": {}})
+    lower_bound: bool = False
+
+    @property
+    def tokens(self) -> dict[Role, int]:
+        """Roles of numbers that count tokens."""
+        return self.by_unit["tokens"]
+
+    def give(self, role: Role, number: int, unit: Unit) -> None:
+        """The first number of a role stays; parts of the input are summed."""
+        roles = self.by_unit[unit]
+        if role == "part":
+            roles[role] = roles.get(role, 0) + number
+        elif role:
+            roles.setdefault(role, number)
+
+
+#: Comparisons, with what each number in them is. The gaps hold no other number.
+_GAP: Final = r"[^#>=+;.]{0,48}"
+_COMPARISONS: Final[tuple[tuple[re.Pattern[str], tuple[Role, ...]], ...]] = tuple(
+    (re.compile(pattern), roles)
+    for pattern, roles in (
+        (rf"#{_GAP}> {_GAP}# ?- {_GAP}#(?:{_GAP}= {_GAP}#)?", ("output", "limit", "input", "")),
+        (rf"#{_GAP}\+ {_GAP}#{_GAP}(?:>|exceed\w*) {_GAP}#", ("input", "output", "limit")),
+        (rf"#{_GAP}\+ {_GAP}# ?= ?#{_GAP}> {_GAP}#", ("input", "output", "total", "limit")),
+        (r"# ?/ ?# ?> ?#", ("", "requested", "limit")),
+        (rf"#{_GAP}> ?=? ?#", ("requested", "limit")),
+        (r"\[ ?# ?[,，-] ?#", ("", "limit")),
+        (r"\bfrom # (?:\(\w+\) )?to #", ("", "limit")),
+        (r"\(# (?:of|/|out of) # ?(?:tokens)?", ("requested", "limit")),
+        (r"# ?/ ?# tokens", ("requested", "limit")),
+    )
+)
+
+#: After the number: other things than tokens.
+_OTHER_UNIT: Final = re.compile(
+    r" ?(?:seconds?|secs?|s|ms|minutes?|hours?|days?|images?|pages?|pixels?|px|messages?|blocks?|tools?|files?|items?|requests?"
+    r"|api calls|calls|times|mib|gib|retries|attempts|docs|documents|秒|张|次)\b"
+)
+_CHARACTERS: Final = re.compile(r" ?(?:characters?|chars?)\b|[个]?字符")
+_BYTES: Final = re.compile(r" ?(?:bytes?|kb|mb|gb|kib|字节)\b")
+_CHARACTERS_BEFORE: Final = re.compile(
+    r"\b(?:characters?|chars?|max ?length)\b[^#]{0,24}\Z|\b(?:max length|maximum length|characters?)[^.;]{0,50}actual ?: ?\Z|字符[^#]{0,8}\Z"
+)
+_BYTES_BEFORE: Final = re.compile(r"\b(?:bytes|message size|payload size|body size|larger than max \(?|bytes[^.;]{0,30}limit:?)[^#.]{0,20}\Z")
+_NO_COUNT_BEFORE: Final = re.compile(
+    r"(?:(?:status|error|http|api error|code|status code|error code|\bid|index|port|version|tier|retry after|wait|try again in|position|line|column|"
+    r"at|used|minimum is|minimum token count[^#]{0,30}is|prefix length|quota|upper bound for|resulting in a max\w* \w+ \w+ of|available tokens"
+    r"|most|batch of|budget(?: tokens)?)[ :(=]*)\Z"
+)
+_LOWER_BOUND: Final = re.compile(r"(?:at least|more than|over|above) (?:of )?\(?\Z")
+
+#: Before the number, in the same clause. The first that matches wins.
+_BEFORE: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
+    (re.compile(pattern), role)
+    for pattern, role in (
+        (r"\bby (?:about |approximately |at least )?\Z", "excess"),
+        (
+            r"(?:[<≤]=?|less than|fewer than|less than or equal to|at most|no more than|(?:not|cannot|can't|never|n't) (?:exceed|be (?:greater|more|larger|longer)"
+            r" than)|up to|limited to(?: only)?|max(?:imum)? of|limit(?: of|:)?)\Z",
+            "limit",
+        ),
+        (r"\bmax total tokens\Z|\btotal(?: token count| tokens?| length| number of tokens)?(?: is| of| was|:| =)*(?: at least| about)?\Z", "total"),
+        (r"\brequires a (?:\w+ ){0,2}(?:length|size|window|context) of\Z", "total"),
+        (r"\b(?:input|inputs|prompt|messages)\b.*(?:\band\b|\+|\bplus\b).*\b(?:output|completion|max|new|generated) tokens?\Z", "total"),
+        (r"\b(?:maximum|max) (?:number of )?(?:context|prompt|input|sequence|model|position|seq|token)\b.*\Z", "limit"),
+        (
+            r"\b(?:exceed\w*|surpass\w*|greater than|larger than|longer than|more than|less than|higher than|than|over|above|beyond|below|must be|should be"
+            r"|cannot be|can't be|supports?|allowed|allows|limit|limits|limited|range)\b(?!.*\b(?:received|got|given|requested|has|actual|used|passed|contains)\b)",
+            "limit",
+        ),
+        (r"\bmax (?:completion |output |new |generation )?tokens?(?: or max completion tokens)?(?: value)?(?: of| is too large|:| is)?\Z", "output"),
+        (r"\b(?:output|completion|generation|generated)(?: tokens?| length)?(?: is| of|:| =)?\Z|\bgenerating\Z", "output"),
+        (r"(?:prompt|input) tokens? ?=\Z", "input"),
+        (r"\b(?:context (?:window|length|size|limit)|n ctx|max(?:imum)?|capacity|(?:model|seq|session|max) len)\b", "limit"),
+        (r"上限|最大|限制|最多|不超过|超过|超出|大于|limite|límite|grenze|лимит|최대|以内", "limit"),
+        (r"\b(?:requested|requesting|request(?:ed)? about|current(?:ly)?(?: length)?(?: is)?|asked for)(?: at least| about| a)?:?\Z", "requested"),
+        (
+            r"\b(?:input|inputs|prompts?|messages?|request|requested|conversation|text|query|contains?|has|have|had|got|given|received|passed|provided|resulted in"
+            r"|sequence|history|number of tokens|token count|tokens?|keep the first|estimated|actual|length|size)\b",
+            "input",
+        ),
+        (r"输入|请求|提示|当前|入力|입력|запрос|токен|entrada|eingabe|entrée", "input"),
+    )
+)
+#: Right after the number.
+_AFTER: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
+    (re.compile(pattern), role)
+    for pattern, role in (
+        (r" draft\b", ""),
+        (r" (?:requested )?(?:output|completion|new|generated|max new|max output|max) tokens?\b", "output"),
+        (r" (?:tokens? )?(?:\w+ ){0,2}?(?:in|for|of) (?:the |your )?(?:completion|output|response|generation)\b", "output"),
+        (r" (?:tokens? )?(?:from|in|of|for) (?:the |your )?(?:input |system )?(?:messages?|prompt|functions?|tools?|text|tool input|text input|image input)\b", "part"),
+        (r" (?:inputs?|prompt|context) tokens?\b", "input"),
+        (r" (?:tokens? )?(?:maximum|max|limit|allowed|context (?:length|window|limit|size)|exceeded)\b", "limit"),
+        (r" ?(?:tokens? )?(?:requested|used|sent)\b", "requested"),
+        (r" tokens? long\b", "input"),
+    )
+)
+_OPENINGS: Final = " (:[=<（：，"
+_CLAUSE: Final = re.compile(r"[.;,)）:，。；]|\b(?:but|however|while|whereas|although)\b")
+
+
+def numbers_of(read: ReadText) -> Numbers:
+    """The roles of the numbers in a text."""
+    words, found = read.words, Numbers()
+    places = [one.start() for one in re.finditer("#", words)]
+    given = _compared(words, places)
+    unnamed: list[int] = []
+    for index, (place, number) in enumerate(zip(places, read.numbers, strict=False)):
+        start = places[index - 1] + 1 if index else 0
+        end = places[index + 1] if index + 1 < len(places) else len(words)
+        left, right = words[max(start, place - _LEFT) : place], words[place + 1 : min(end, place + _RIGHT)]
+        before = words[max(0, place - _LEFT) : place]
+        if number is None or number > _MOST_TOKENS or _OTHER_UNIT.match(right):
+            continue
+        unit = _unit(before, right)
+        if index in given:
+            role = given[index]
+        elif _NO_COUNT_BEFORE.search(left) and not right.startswith(" tokens"):
+            continue
+        else:
+            role = _role(left, right)
+        found.give(role, number, unit)
+        if not role and unit == "tokens" and right.startswith(" token"):
+            unnamed.append(number)
+        if role in ("input", "total", "requested") and _LOWER_BOUND.search(left):
+            found.lower_bound = True
+    _name_the_rest(found.tokens, unnamed)
+    return found
+
+
+def _compared(words: str, places: list[int]) -> dict[int, Role]:
+    """Roles by comparison signs: index of the number -> role. Longer comparisons come first."""
+    roles: dict[int, Role] = {}
+    for pattern, named in _COMPARISONS:
+        for match in pattern.finditer(words):
+            inside = [index for index, place in enumerate(places) if match.start() <= place < match.end()]
+            if not any(index in roles for index in inside):
+                roles.update(zip(inside, named, strict=False))
+    return roles
+
+
+def _unit(before: str, right: str) -> Unit:
+    if right.startswith((" token", " input token", " output token")):
+        return "tokens"
+    if _CHARACTERS.match(right) or _CHARACTERS_BEFORE.search(before):
+        return "characters"
+    if _BYTES.match(right) or _BYTES_BEFORE.search(before):
+        return "bytes"
+    return "tokens"
+
+
+def _role(left: str, right: str) -> Role:
+    """By the clause before the number, by what follows it, then by all that stands before it."""
+    wide = left.rstrip(_OPENINGS)
+    clause = _CLAUSE.split(wide)[-1].strip()
+    after = next((role for pattern, role in _AFTER if pattern.match(right)), None)
+    before = next((role for pattern, role in _BEFORE if pattern.search(clause)), None) if clause else None
+    if before in ("limit", "excess", "total"):
+        return before
+    if after is not None:
+        return after
+    if before is not None:
+        return before
+    return next((role for pattern, role in _BEFORE if pattern.search(wide)), "")
+
+
+def _name_the_rest(roles: dict[Role, int], unnamed: list[int]) -> None:
+    """A number of tokens whose words say nothing is the counted one if the limit is known and smaller."""
+    limit = roles.get("limit")
+    if limit is not None and len(unnamed) == 1 and not roles.keys() & {"input", "total", "requested", "part"} and unnamed[0] > limit:
+        roles["input"] = unnamed[0]
