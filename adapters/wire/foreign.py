@@ -19,6 +19,7 @@ from contextport.contracts import (
     Native,
     Part,
     Text,
+    ToolCall,
     ToolResult,
     dump_json,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "arguments_object",
     "beneath",
     "data_url",
+    "is_custom_call",
     "own_raw",
     "request_list",
     "result_text",
@@ -107,6 +109,12 @@ def arguments_object(arguments: str) -> tuple[dict[str, Any], bool]:
     if not isinstance(value, dict):
         return {"arguments": arguments}, False
     return cast(dict[str, Any], value), dump_json(value) == arguments
+
+
+def is_custom_call(call: ToolCall) -> bool:
+    """Whether a call is one of OpenAI's custom tools, whose input is any text: chat and Responses both have them."""
+    raw = call.raw
+    return isinstance(raw, dict) and cast(dict[str, Any], raw).get("type") in ("custom", "custom_tool_call")
 
 
 def data_url(media: Media) -> str | None:
