@@ -1,1 +1,1 @@
-"""Sources of window sizes: a table of the host's own, what the model's host says, what its errors said, registries, the environment."""
+"""Sources of window sizes: a table of the host's own, the model's host, its errors, registries, and the environment."""
