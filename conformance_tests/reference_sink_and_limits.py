@@ -32,15 +32,15 @@ class ReferenceSink:
 
 @implements(LimitsSource)
 class ReferenceLimits:
-    """Knows two models."""
+    """Knows two models: one wherever it runs, one on one host only."""
 
-    table: dict[str, Limits | None]
+    table: dict[tuple[str, str], Limits]
 
     def __init__(self) -> None:
         self.table = {
-            "small": Limits(window=8_000, source="table"),
-            "large": Limits(window=200_000, max_output=64_000, source="table"),
+            ("", "small"): Limits(window=8_000, source="table"),
+            ("host", "large"): Limits(window=200_000, max_output=64_000, source="table"),
         }
 
     def limits(self, model: str, host: str = "") -> Limits | None:
-        return self.table.get(model)
+        return self.table.get((host, model)) or self.table.get(("", model))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import socket
 import threading
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from contextport.contracts import Event, EventKind, EventSink, Limits, LimitsSource
@@ -70,6 +73,7 @@ async def leaves_the_event_alone(suite: EventSinkConformance) -> None:
         assert event == wanted, "emit changed an event"
 
 
+_NUMBERS = ("window", "max_input", "max_output", "entitlement", "soft_limit")
 _UNKNOWN = ("", "no such model", "x" * 5_000, "gpt-9000/😀", "../..", "a\u0000b", "\ud800", "%s", "NONE")
 
 
@@ -83,7 +87,7 @@ async def unknown_model_is_no_error(suite: LimitsSourceConformance) -> None:
             except Exception as error:
                 raise AssertionError(f"limits({model!r:.40}, {host!r}) raised {type(error).__name__}: {error}") from error
             assert found is None or isinstance(found, Limits), f"limits({model!r:.40}, {host!r}) returned {found!r}"
-            known = found is None or any((found.window, found.max_input, found.max_output))
+            known = found is None or any(getattr(found, name) is not None for name in _NUMBERS)
             assert known, f"limits({model!r:.40}, {host!r}) knows nothing and returned {found!r} instead of None"
 
 
@@ -121,3 +125,73 @@ async def same_question_same_answer(suite: LimitsSourceConformance) -> None:
     for thread in threads:
         thread.join()
     assert found == [first] * 4, "threads that asked at once got other answers, or an error"
+
+
+def _known(suite: LimitsSourceConformance) -> Sequence[tuple[str, str]]:
+    known = suite.known_models()
+    if not known:
+        raise NotChecked("write known_models, so that what is near to a known model can be asked for")
+    return known
+
+
+@rule("LIMITS-4", LimitsSource, cause="a host that is not in the table gets the row of one that is.")
+async def another_host_is_another_question(suite: LimitsSourceConformance) -> None:
+    known = _known(suite)
+    source = await suite.make()
+    for model, host in known:
+        anywhere = source.limits(model, "")
+        for other in ("no-such-host.example", f"not-{host}", f"{host}.no-such-host.example", "https://no-such-host.example/v1"):
+            found = source.limits(model, other)
+            assert found is None or found == anywhere, f"{model!r} is known on {host!r}, and on {other!r} it has {found!r}"
+
+
+@rule("LIMITS-5", LimitsSource, cause="names are matched by their beginning, or by what they contain.")
+async def another_model_is_another_question(suite: LimitsSourceConformance) -> None:
+    known = _known(suite)
+    source = await suite.make()
+    for model, host in known:
+        of_any_model = source.limits("no such model", host)
+        for other in (f"{model} of nobody", f"nobody's {model}", f"{model}x", f"x{model}"):
+            found = source.limits(other, host)
+            assert found is None or found == of_any_model, f"{model!r} is known on {host!r}, and {other!r} has {found!r}"
+
+
+@rule("LIMITS-6", LimitsSource, cause="the host is asked when the source is.")
+async def asking_opens_no_connection(suite: LimitsSourceConformance) -> None:
+    source = await suite.make()
+    for model, host in (*suite.known_models(), ("no such model", ""), ("no such model", "no-such-host.example")):
+        with _watched_sockets() as opened:
+            source.limits(model, host)
+        assert not opened, f"limits({model!r}, {host!r}) called {', '.join(opened)}"
+
+
+@contextlib.contextmanager
+def _watched_sockets() -> Iterator[list[str]]:
+    """Notes and refuses each connection and each look-up of a name that this thread asks for meanwhile."""
+    opened: list[str] = []
+    watched = threading.get_ident()
+    before = {(owner, name): getattr(owner, name) for owner, name in _OPENING}
+
+    def watching(name: str, original: Any) -> Any:
+        def call(*arguments: Any, **named: Any) -> Any:
+            if threading.get_ident() != watched:
+                return original(*arguments, **named)
+            opened.append(f"socket.{name}")
+            raise OSError("a source of limits opens no connection when it is asked")
+
+        return call
+
+    for (owner, name), original in before.items():
+        setattr(owner, name, watching(name, original))
+    try:
+        yield opened
+    finally:
+        for (owner, name), original in before.items():
+            setattr(owner, name, original)
+
+
+_OPENING: tuple[tuple[Any, str], ...] = (
+    (socket.socket, "connect"),
+    (socket.socket, "connect_ex"),
+    (socket, "getaddrinfo"),
+)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import threading
 
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLimits, ReferenceSink
@@ -50,10 +52,10 @@ class CutsLongValues(ReferenceSink):
         super().emit(event)
 
 
-@broken("LIMITS-1 LIMITS-2 LIMITS-3")
+@broken("LIMITS-1 LIMITS-2 LIMITS-3 LIMITS-4 LIMITS-5 LIMITS-6")
 class UnknownModelIsAnError(ReferenceLimits):
     def limits(self, model: str, host: str = "") -> Limits | None:
-        return self.table[model]
+        return super().limits(model, host) or self.table[(host, model)]
 
 
 @broken("LIMITS-1")
@@ -78,7 +80,7 @@ class KnowsNothing(ReferenceLimits):
 @broken("LIMITS-2 LIMITS-3")
 class ForgetsWhatItWasAsked(ReferenceLimits):
     def limits(self, model: str, host: str = "") -> Limits | None:
-        return self.table.pop(model, None)
+        return self.table.pop((host, model), None)
 
 
 @broken("LIMITS-3")
@@ -90,3 +92,42 @@ class AnswersInOneThread(ReferenceLimits):
 
     def limits(self, model: str, host: str = "") -> Limits | None:
         return super().limits(model, host) if getattr(self.local, "ready", False) else None
+
+
+@broken("LIMITS-4")
+class TakesTheFirstHostThatHasTheModel(ReferenceLimits):
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        elsewhere = (limits for (_, known), limits in self.table.items() if known == model)
+        return super().limits(model, host) or (next(elsewhere, None) if host else None)
+
+
+@broken("LIMITS-5")
+class TakesAModelWithALongerName(ReferenceLimits):
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        begun = (limits for (on, known), limits in self.table.items() if model.startswith(known) and on in ("", host))
+        return super().limits(model, host) or next(begun, None)
+
+
+@broken("LIMITS-5")
+class TakesAModelOfAnotherMaker(ReferenceLimits):
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        return super().limits(model, host) or super().limits(model.rpartition("'s ")[2], host)
+
+
+@broken("LIMITS-6")
+class AsksTheHostWhenItIsAsked(ReferenceLimits):
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        if model == "large":
+            with contextlib.suppress(OSError), socket.socket() as connection:
+                connection.settimeout(0.1)
+                connection.connect(("127.0.0.1", 9))
+        return super().limits(model, host)
+
+
+@broken("LIMITS-6")
+class LooksUpTheHostWhenItIsAsked(ReferenceLimits):
+    def limits(self, model: str, host: str = "") -> Limits | None:
+        if host == "host":
+            with contextlib.suppress(OSError):
+                socket.getaddrinfo("localhost", 80)
+        return super().limits(model, host)
