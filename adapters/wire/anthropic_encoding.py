@@ -30,8 +30,9 @@ class AnthropicEncoder(PartEncoder):
         """The block of a part, without the cache mark that it had: a part of the message says whether it has one now."""
         block = super().block(part, n)
         parts = self.message.parts
-        if block is not None and parts[n] is part and not isinstance(parts[n + 1] if n + 1 < len(parts) else None, CacheMark):
-            block.pop("cache_control", None)
+        marked = isinstance(parts[n + 1] if n + 1 < len(parts) else None, CacheMark)
+        if block is not None and parts[n] is part and not marked and cache_mark(block) is not None:
+            del block["cache_control"]
         return block
 
     def mark(self, blocks: list[Block], mark: CacheMark, n: int) -> None:

@@ -14,7 +14,6 @@ from contextport.contracts import (
     LossKind,
     Media,
     Part,
-    Refusal,
     Text,
     Thinking,
     ToolCall,
@@ -22,7 +21,7 @@ from contextport.contracts import (
 )
 from contextport.contracts.json_values import encodable
 
-from .gemini_parts import API, RESPONSE_TEXTS, PartDecoder, find_key
+from .gemini_parts import API, PartDecoder, find_key, is_failure, is_plain
 from .media_types import media_mime
 from .part_encoding import Block, PartEncoder
 
@@ -92,7 +91,7 @@ class GeminiEncoder(PartEncoder):
         inside = [
             block
             for inner in part.parts
-            if not isinstance(inner, Text | JsonPart | Refusal) and (block := self._inside(inner, n)) is not None
+            if not isinstance(inner, Text | JsonPart) and (block := self._inside(inner, n)) is not None
         ]
         if inside or "parts" in held:
             value["parts"] = inside
@@ -111,22 +110,25 @@ class GeminiEncoder(PartEncoder):
         return {kind: {"id": encodable(part.call_id), **value}}
 
     def _response(self, result: ToolResult, held: Any, n: int) -> dict[str, Any]:
-        """What a result says: its JSON object, or its text under `output` or `error`, or several of both in a list."""
+        """What a result says: an object of its own, a text under `output` or `error`, or a list of texts and JSON there."""
         said: list[Any] = []
         for inner in result.parts:
-            if isinstance(inner, Text | Refusal):
+            if isinstance(inner, Text):
+                self.citations(inner, None, n)
                 said.append(inner.text)
-                if isinstance(inner, Text):
-                    self.citations(inner, None, n)
             elif isinstance(inner, JsonPart):
                 said.append(inner.value)
-        usual = [key for key in RESPONSE_TEXTS if isinstance(held, dict) and len(held) == 1 and key in held]
-        key = "error" if result.status == "error" else usual[0] if usual and usual[0] != "error" else "output"
-        if len(said) == 1 and isinstance(said[0], dict) and (result.status != "error" or "error" in said[0]):
-            return cast(dict[str, Any], encodable(said[0]))
+        failed = result.status == "error"
+        only = said[0] if len(said) == 1 else None
+        if isinstance(only, dict):
+            own = cast(dict[str, Any], only)
+            if own and not is_plain(own) and is_failure(own) == failed:
+                return _copy(own)
         if not said:
-            return {"error": ""} if result.status == "error" else {}
-        return {key: encodable(said[0] if len(said) == 1 else said)}
+            return {"error": ""} if failed else {}
+        before = next(iter(cast(dict[str, Any], held))) if isinstance(held, dict) and is_plain(held) else "output"
+        key = "error" if failed else "output" if before == "error" else before
+        return {key: encodable(only if isinstance(only, str) else said)}
 
     def _inside(self, part: Part, n: int) -> Block | None:
         if isinstance(part, Media) and part.media not in _IN_RESPONSES:

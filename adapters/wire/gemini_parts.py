@@ -24,10 +24,10 @@ from contextport.contracts.image_header import image_size
 
 from .wire_bytes import held_base64
 
-__all__ = ["API", "RESPONSE_TEXTS", "CallNames", "PartDecoder", "find_key", "made_id", "media_kind"]
+__all__ = ["API", "RESPONSE_TEXTS", "CallNames", "PartDecoder", "find_key", "is_failure", "is_plain", "made_id", "media_kind"]
 
 API = "gemini.generate_content"
-#: Keys of a response that holds one text alone: what a tool put out, or its error.
+#: Keys under which a response holds nothing but what a tool put out, or its error.
 RESPONSE_TEXTS = ("output", "result", "error")
 _ORIGIN = (API, "")  # a request does not say which model thought
 
@@ -176,16 +176,30 @@ def _function(value: Json, path: str) -> tuple[dict[str, Any], str, str | None]:
 
 
 def _response(value: Json, path: str) -> tuple[tuple[Text | JsonPart, ...], Any]:
-    """What a response says, and its status: text where it is one text under a usual key, else JSON."""
+    """What a response says, and its status: text, or a list of texts and JSON, where a usual key is all, else JSON."""
     if not value:
         return (), None
     held = _object(value, f"{path}.response")
-    failed = held.get("error") is not None and held.get("output") is None
-    if len(held) == 1:
-        key, said = next(iter(held.items()))
-        if key in RESPONSE_TEXTS and isinstance(said, str):
-            return (Text(said),) if said else (), "error" if failed else None
-    return (JsonPart(held),), "error" if failed else None
+    status = "error" if is_failure(held) else None
+    said = next(iter(held.values()))
+    if not is_plain(held):
+        return (JsonPart(held),), status
+    if isinstance(said, str):
+        return (Text(said),) if said else (), status
+    return tuple([Text(one) if isinstance(one, str) else JsonPart(one) for one in cast(list[Any], said)]), status
+
+
+def is_failure(response: dict[str, Any]) -> bool:
+    """Whether a response is that of a tool that failed."""
+    return response.get("error") is not None and response.get("output") is None
+
+
+def is_plain(response: dict[str, Any]) -> bool:
+    """Whether a response is no JSON of the tool's own, but a text or a list under a usual key."""
+    if len(response) != 1:
+        return False
+    key, said = next(iter(response.items()))
+    return key in RESPONSE_TEXTS and (isinstance(said, str) or (isinstance(said, list) and bool(cast(list[Any], said))))
 
 
 def _media(
