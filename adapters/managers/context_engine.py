@@ -31,22 +31,17 @@ from contextport.contracts import (
     Kind,
     LearnsFromUsage,
     Limits,
-    Made,
     Message,
     MessageConflict,
     Mode,
     Receipt,
-    ReplayFailed,
     Replays,
     Shortening,
     StablePrefix,
     StateConflict,
-    StoreCorrupt,
     TokenCounter,
     implements,
-    load_message,
     message_tokens,
-    messages_digest,
     provides,
     verify,
 )
@@ -56,6 +51,7 @@ from contextport.strategies import KeepRecentTokens, is_system, newest_question
 from .compression_guard import CompressionGuard
 from .message_intake import check_session, take
 from .prompt_state import prompt_of, state_with_prompt
+from .receipt_replay import replayed
 from .region_reader import read_region
 from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, said_in, slots_of, stand_ins_in
 
@@ -276,7 +272,8 @@ class ContextEngine:
             if new is None:
                 new = await self._read_new(head, held.window.region.last_seq)
             if new is not None:
-                window = await self._grown(held.window, head, new) if new else held.window
+                note_sizes(new, self._counter)
+                window = held.window.extended(new, head, self._counter) or await self._recut(held.window, new, head)
                 return self._hold(head.session_id, held, window)
         prompt = prompt_of(head)
         room = self._room(prompt, max_tokens)
@@ -299,14 +296,9 @@ class ContextEngine:
         read = await self._store.read(head.session_id, after=known, before=head.last_seq + 1, limit=missing, epoch=head.epoch)
         return list(read) if len(read) == missing else None
 
-    async def _grown(self, window: SessionWindow, head: Head, new: list[Entry]) -> SessionWindow:
-        """The window with `new` at its end, cut anew if it no longer fits."""
-        note_sizes(new, self._counter)
-        said = [entry for entry in new if entry.message.in_conversation]
-        region = window.region.grown(said, head)
-        grown = window.extended(region, said, self._counter)
-        if grown is not None:
-            return grown
+    async def _recut(self, window: SessionWindow, new: Sequence[Entry], head: Head) -> SessionWindow:
+        """The window of the log with `new` at its end, made anew."""
+        region = window.region.grown(new, head)
         if self._stable:
             region = region.trimmed(window.basis.room.limit, self._counter)
         return await self._fresh(head.session_id, window.basis, region)
@@ -402,28 +394,7 @@ class ContextEngine:
         )
 
     async def replay(self, receipt: Receipt) -> tuple[Message, ...]:
-        messages: list[Message] = []
-        for slot in receipt.slots:
-            if isinstance(slot, Made):
-                try:
-                    messages.append(load_message(slot.stored))
-                except StoreCorrupt as error:
-                    raise ReplayFailed(f"the receipt holds a message that cannot be read: {error}") from error
-                continue
-            count = slot.last - slot.first + 1
-            read = await self._store.read(
-                receipt.session_id, after=slot.first - 1, before=slot.last + 1, limit=max(1, count), epoch=receipt.epoch
-            )
-            if len(read) != count:
-                raise ReplayFailed(
-                    f"the log of session {receipt.session_id!r} has {len(read)} of the {count} entries "
-                    f"{slot.first} to {slot.last} of epoch {receipt.epoch}: it was purged, or the receipt is of another store",
-                    session_id=receipt.session_id,
-                )
-            messages.extend(entry.message for entry in read)
-        if messages_digest(tuple(messages)) != receipt.digest:
-            raise ReplayFailed(f"the messages of session {receipt.session_id!r} do not have the digest {receipt.digest}")
-        return tuple(messages)
+        return await replayed(receipt, self._store)
 
     @property
     def held_sessions(self) -> int:
