@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .exact_counters import CharactersCounter, WordsCounter
     from .rules import RuleResult, Status
     from .suites import (
+        ChatModelConformance,
         CompressionStrategyConformance,
         ContextManagerConformance,
         ContextStoreConformance,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CharactersCounter",
+    "ChatModelConformance",
     "CompressionStrategyConformance",
     "ContextManagerConformance",
     "ContextStoreConformance",
@@ -59,6 +61,7 @@ __all__ = [
 ]
 
 _WITH_ASSERTIONS = (
+    "model_rules",
     "store_rules",
     "store_concurrency_rules",
     "counter_rules",

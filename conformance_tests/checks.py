@@ -15,9 +15,12 @@ from contextport.contracts import (
     MessageCodec,
     TokenCounter,
 )
+from contextport.contracts.model import ChatModel, StopReason
 
 from .rules import RuleResult, run_rule
+from .scripted_answers import Scripted, SentRequest
 from .suites import (
+    ChatModelConformance,
     CompressionStrategyConformance,
     Conformance,
     ContextManagerConformance,
@@ -29,6 +32,7 @@ from .suites import (
 )
 
 __all__ = [
+    "check_chat_model",
     "check_compression_strategy",
     "check_context_manager",
     "check_context_store",
@@ -155,5 +159,28 @@ def check_message_codec(
 
         def as_json(self, request: Mapping[str, Json]) -> Json:
             return request if written is None else written(request)
+
+    return check_suite(Checked())
+
+
+def check_chat_model(
+    make: Callable[[Sequence[Scripted]], ChatModel | Awaitable[ChatModel]],
+    *,
+    words: Mapping[StopReason, str],
+    sent: Callable[[ChatModel], Sequence[SentRequest]] | None = None,
+) -> list[RuleResult]:
+    """Check chat models that `make` builds on a provider with the given script. `words` are the provider's reasons to end, `sent`
+    tells the requests that the provider of a model got.
+    """
+    known = words
+
+    class Checked(ChatModelConformance):
+        words = known
+
+        def make_model(self, script: Sequence[Scripted]) -> ChatModel | Awaitable[ChatModel]:
+            return make(script)
+
+        def sent_requests(self, model: ChatModel) -> Sequence[SentRequest] | None:
+            return None if sent is None else sent(model)
 
     return check_suite(Checked())

@@ -17,7 +17,16 @@ import pytest
 __all__ = ["deviates", "not_run"]
 
 FORMAT = 1
-_PORTS = ("ContextStore", "TokenCounter", "CompressionStrategy", "ContextManager", "EventSink", "LimitsSource", "MessageCodec")
+_PORTS = (
+    "ContextStore",
+    "TokenCounter",
+    "CompressionStrategy",
+    "ContextManager",
+    "EventSink",
+    "LimitsSource",
+    "MessageCodec",
+    "ChatModel",
+)
 _CLAIMS = "claims"  # the row of the test that holds an adapter to what it claims
 _SUITES = pytest.StashKey[dict[str, dict[str, Any]]]()
 _Row = dict[str, Any]

@@ -37,6 +37,7 @@ from contextport.contracts import (
     provides,
     verify,
 )
+from contextport.contracts.model import ChatModel, StopReason, StreamsCompletions
 
 from . import (
     codec_rules,
@@ -44,6 +45,7 @@ from . import (
     manager_rules,
     manager_session_rules,
     manager_shape_rules,
+    model_rules,
     sink_and_limits_rules,
     store_concurrency_rules,
     store_rules,
@@ -52,9 +54,11 @@ from . import (
 )
 from .exact_counters import WordsCounter
 from .rules import AbsentPort, NotChecked, Rule, call_rule, failure_text, rules_of, run_async, settled
+from .scripted_answers import Scripted, SentRequest
 
 __all__ = [
     "SUITES",
+    "ChatModelConformance",
     "CompressionStrategyConformance",
     "Conformance",
     "ContextManagerConformance",
@@ -76,6 +80,7 @@ RULE_MODULES = (
     manager_shape_rules,
     sink_and_limits_rules,
     codec_rules,
+    model_rules,
 )
 _LEAST_REASON = 15  # characters of a reason that says something
 
@@ -367,6 +372,59 @@ class MessageCodecConformance(Conformance, port=MessageCodec):
         return codec
 
 
+class ChatModelConformance(Conformance, port=ChatModel, capabilities=(StreamsCompletions,)):
+    """Suite of `ChatModel` and `StreamsCompletions`: models whose provider answers by a script."""
+
+    #: The provider's own word for each reason to end that it has: at least for END, OUTPUT_LIMIT and TOOL_CALLS.
+    words: ClassVar[Mapping[StopReason, str]] = {}
+    #: Whether a call carries its arguments as text, so that any text can come; false where it carries an object.
+    arguments_are_text: ClassVar[bool] = True
+    #: Which of `code` and `type` the provider's errors have.
+    error_fields: ClassVar[Set[str]] = frozenset({"code", "type"})
+    #: Reasoning to be scripted with an answer; empty for a provider that shows none.
+    reasoning: ClassVar[str] = "The user asks for two cities.\nI look up both."
+    #: What to give the client as its key: it must never stand in an error.
+    secret: ClassVar[str] = "sk-conformance-0123456789abcdef"
+
+    #: Seconds within which the provider must see that a request has come or has ended; far above what it takes.
+    patience: ClassVar[float] = 20.0
+
+    def make_model(self, script: Sequence[Scripted]) -> ChatModel | Awaitable[ChatModel]:
+        """A model whose provider gives the answers of `script`, one per request. See `scripted_answers` for what each means."""
+        raise NotImplementedError("write make_model: return a model whose provider answers by the given script")
+
+    def sent_requests(self, model: ChatModel) -> Sequence[SentRequest] | None:
+        """The requests that the model's provider got. None: they cannot be seen."""
+        return None
+
+    def close_model(self, model: ChatModel) -> Awaitable[None] | None:
+        """Close what `make_model` opened, such as a client or a server."""
+        return None
+
+    def word(self, stop: StopReason) -> str:
+        """The provider's word for a reason."""
+        if stop not in self.words:
+            raise NotChecked(f"write words, with the provider's word for {stop.name}")
+        return self.words[stop]
+
+    async def make(self) -> ChatModel:
+        model = await settled(self.make_model(()))
+        verify(model, ChatModel)
+        return model
+
+    async def release(self, adapter: Any) -> None:
+        await settled(self.close_model(adapter))
+
+    @asynccontextmanager
+    async def scripted(self, script: Sequence[Scripted]) -> AsyncGenerator[ChatModel]:
+        """A model of its own, whose provider answers by the script."""
+        model = await settled(self.make_model(tuple(script)))
+        try:
+            yield model
+        finally:
+            await self.release(model)
+
+
 #: The suites, in the order of the documentation.
 SUITES: tuple[type[Conformance], ...] = (
     ContextStoreConformance,
@@ -376,4 +434,5 @@ SUITES: tuple[type[Conformance], ...] = (
     EventSinkConformance,
     LimitsSourceConformance,
     MessageCodecConformance,
+    ChatModelConformance,
 )

@@ -126,7 +126,7 @@ class StreamsCompletions(Port):
 
     Obligations
         MODEL-10  `stream` yields the visible text in pieces, then exactly one `Completion`, last. The pieces put together are
-                  the text of its message.
+                  the texts of its message, one after the other.
         MODEL-11  A stream that breaks raises `ModelCallFailed`; what was yielded before stands.
         MODEL-12  Leaving the loop early closes the connection.
 

@@ -6,6 +6,7 @@ from . import (
     manager_sessions,
     manager_shapes,
     managers,
+    models,
     sinks_and_limits,
     store_concurrency,
     store_states,
@@ -29,4 +30,5 @@ _MODULES = (
     manager_shapes,
     sinks_and_limits,
     codecs,
+    models,
 )

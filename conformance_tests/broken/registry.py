@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from attrs import frozen
@@ -10,12 +10,15 @@ from attrs import frozen
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_counter import ReferenceCounter
 from contextport.conformance_tests.reference_manager import ReferenceManager
+from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import Backend, ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
 from contextport.conformance_tests.rules import Status, run_rule
+from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
 from contextport.conformance_tests.suites import (
+    ChatModelConformance,
     CompressionStrategyConformance,
     Conformance,
     ContextManagerConformance,
@@ -146,8 +149,31 @@ class _Codecs(MessageCodecConformance):
         return UNKNOWN_BLOCKS
 
 
+class _Models(ChatModelConformance):
+    adapter_class = ReferenceModel
+    words = WORDS
+    patience = 1.0
+
+    def make_model(self, script: Sequence[Scripted]) -> ReferenceModel:
+        return self.adapter_class(ReferenceProvider(script, self.secret))
+
+    def sent_requests(self, model: object) -> Sequence[SentRequest]:
+        assert isinstance(model, ReferenceModel)
+        return model.provider.sent
+
+
 #: A suite per port, over an adapter that keeps every rule.
-HEALTHY: tuple[type[Any], ...] = (_Stores, _Counters, _Strategies, _ShapingManagers, _Managers, _Sinks, _Sources, _Codecs)
+HEALTHY: tuple[type[Any], ...] = (
+    _Stores,
+    _Counters,
+    _Strategies,
+    _ShapingManagers,
+    _Managers,
+    _Sinks,
+    _Sources,
+    _Codecs,
+    _Models,
+)
 
 
 def suite_of(adapter: type[Any], *, sparse: bool = False) -> Conformance:
