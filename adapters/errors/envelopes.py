@@ -20,6 +20,7 @@ __all__ = ["failures_in_mapping", "failures_in_text"]
 
 _DEEPEST: Final = 6  # levels of nesting; a gateway of gateways has about four
 _TRIES: Final = 4  # openings of JSON looked at in one text
+_DATA_KEPT: Final = 400  # characters of somebody's data that stay, as a quotation
 _SIBLINGS: Final = 4  # entries of one list of errors
 _MESSAGES: Final = (
     "message",
@@ -122,7 +123,8 @@ def _own(found: Mapping[str, Any], outer: ProviderFailure) -> ProviderFailure:
 def failures_in_text(text: str, outer: ProviderFailure, depth: int = 0) -> Iterator[ProviderFailure]:
     """The text without the JSON in it as one failure, then the failures that the JSON states.
 
-    JSON that is no envelope of an error, such as tool arguments, is taken out and read no further: it is somebody's data.
+    JSON that is no envelope of an error, such as tool arguments, is somebody's data: it is read no further, and left in the text as
+    a quotation.
     """
     rest, inside = text, list[Any]()
     if depth <= _DEEPEST and ("{" in text or "[{" in text):
@@ -132,7 +134,7 @@ def failures_in_text(text: str, outer: ProviderFailure, depth: int = 0) -> Itera
     hints = evolve(outer, message="")
     for value in inside:
         for one in (value if isinstance(value, list) else [value])[:_SIBLINGS]:
-            if isinstance(one, Mapping) and _ENVELOPE & cast("Mapping[str, Any]", one).keys():
+            if isinstance(one, Mapping):
                 yield from failures_in_mapping(cast("Mapping[str, Any]", one), hints, depth + 1)
 
 
@@ -153,9 +155,17 @@ def _without_json(text: str) -> tuple[str, list[Any]]:
             position = start + 1 + (text[start] == "[")
             continue
         kept.append(text[position:start])
-        values.append(value)
+        if _is_envelope(value):
+            values.append(value)
+        else:
+            kept.append(f" «{text[start : min(end, start + _DATA_KEPT)]}» ")
         position = end
     return "".join([*kept, text[position:]]), values
+
+
+def _is_envelope(value: object) -> bool:
+    first = cast("list[object]", value)[0] if isinstance(value, list) and value else value
+    return isinstance(first, Mapping) and bool(_ENVELOPE & cast("Mapping[str, Any]", first).keys())
 
 
 def _value_at(text: str, start: int) -> tuple[Any, int]:

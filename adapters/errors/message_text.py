@@ -54,7 +54,7 @@ _ERROR_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
-_MARKS: Final = re.compile(r"[\s_`*\"“”«»\\|]+|(?<!\w)'|'(?!\w)")
+_MARKS: Final = re.compile(r"[\s_`*\"“”«»\\|]+|(?<!\w)'|'(?!\w)|\.(?=\w)")
 _TAGS: Final = re.compile(r"<[a-zA-Z/!][^<>\n]{0,200}>")
 _APOSTROPHE: Final = re.compile("[’‘`´](?=s\\b)")
 

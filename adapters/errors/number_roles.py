@@ -29,6 +29,7 @@ class Numbers:
 
     by_unit: dict[Unit, dict[Role, int]] = field(factory=lambda: {"tokens": {}, "characters": {}, "bytes": {}})
     lower_bound: bool = False
+    limits: list[int] = field(factory=list)  # every number of tokens that reads like a limit
 
     @property
     def tokens(self) -> dict[Role, int]:
@@ -38,6 +39,8 @@ class Numbers:
     def give(self, role: Role, number: int, unit: Unit) -> None:
         """The first number of a role stays; parts of the input are summed."""
         roles = self.by_unit[unit]
+        if role == "limit" and unit == "tokens":
+            self.limits.append(number)
         if role == "part":
             roles[role] = roles.get(role, 0) + number
         elif role:
@@ -58,6 +61,7 @@ _COMPARISONS: Final[tuple[tuple[re.Pattern[str], tuple[Role, ...]], ...]] = tupl
         (r"\bfrom # (?:\(\w+\) )?to #", ("", "limit")),
         (r"\(# (?:of|/|out of) # ?(?:tokens)?", ("requested", "limit")),
         (r"# ?/ ?# tokens", ("requested", "limit")),
+        (r"# ?(?:vs|versus)\b\.? ?#", ("requested", "limit")),
     )
 )
 
@@ -69,13 +73,13 @@ _OTHER_UNIT: Final = re.compile(
 _CHARACTERS: Final = re.compile(r" ?(?:characters?|chars?)\b|[个]?字符")
 _BYTES: Final = re.compile(r" ?(?:bytes?|kb|mb|gb|kib|字节)\b")
 _CHARACTERS_BEFORE: Final = re.compile(
-    r"\b(?:characters?|chars?|max ?length)\b[^#]{0,24}\Z|\b(?:max length|maximum length|characters?)[^.;]{0,50}actual ?: ?\Z|字符[^#]{0,8}\Z"
+    r"\b(?:characters?|chars?|max ?length)\b[^#]{0,24}(?:#(?:(?!token)[^#;]){0,24})?\Z|字符[^#]{0,8}\Z"
 )
-_BYTES_BEFORE: Final = re.compile(r"\b(?:bytes|message size|payload size|body size|larger than max \(?|bytes[^.;]{0,30}limit:?)[^#.]{0,20}\Z")
+_BYTES_BEFORE: Final = re.compile(r"\b(?:bytes|message size|payload size|body size|larger than max)[^#.]{0,20}(?:#[^#;]{0,24})?\Z")
 _NO_COUNT_BEFORE: Final = re.compile(
     r"(?:(?:status|error|http|api error|code|status code|error code|\bid|index|port|version|tier|retry after|wait|try again in|position|line|column|"
     r"at|used|minimum is|minimum token count[^#]{0,30}is|prefix length|quota|upper bound for|resulting in a max\w* \w+ \w+ of|available tokens"
-    r"|most|batch of|budget(?: tokens)?)[ :(=]*)\Z"
+    r"|batch of|budget(?: tokens)?)[ :(=]*)\Z"
 )
 _LOWER_BOUND: Final = re.compile(r"(?:at least|more than|over|above) (?:of )?\(?\Z")
 
@@ -83,7 +87,7 @@ _LOWER_BOUND: Final = re.compile(r"(?:at least|more than|over|above) (?:of )?\(?
 _BEFORE: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
     (re.compile(pattern), role)
     for pattern, role in (
-        (r"\bby (?:about |approximately |at least )?\Z", "excess"),
+        (r"\bby(?: about| approximately| at least)?\Z", "excess"),
         (
             r"(?:[<≤]=?|less than|fewer than|less than or equal to|at most|no more than|(?:not|cannot|can't|never|n't) (?:exceed|be (?:greater|more|larger|longer)"
             r" than)|up to|limited to(?: only)?|max(?:imum)? of|limit(?: of|:)?)\Z",
@@ -103,10 +107,10 @@ _BEFORE: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
         (r"(?:prompt|input) tokens? ?=\Z", "input"),
         (r"\b(?:context (?:window|length|size|limit)|n ctx|max(?:imum)?|capacity|(?:model|seq|session|max) len)\b", "limit"),
         (r"上限|最大|限制|最多|不超过|超过|超出|大于|limite|límite|grenze|лимит|최대|以内", "limit"),
-        (r"\b(?:requested|requesting|request(?:ed)? about|current(?:ly)?(?: length)?(?: is)?|asked for)(?: at least| about| a)?:?\Z", "requested"),
+        (r"\b(?:requested|requesting|request(?:ed)? about|current(?:ly)?(?: length)?(?: is)?|asked for|received|got|given|used)(?: at least| about| a)?:?\Z", "requested"),
         (
             r"\b(?:input|inputs|prompts?|messages?|request|requested|conversation|text|query|contains?|has|have|had|got|given|received|passed|provided|resulted in"
-            r"|sequence|history|number of tokens|token count|tokens?|keep the first|estimated|actual|length|size)\b",
+            r"|sequence|history|payload|body|file|too (?:large|long)|number of tokens|token count|tokens?|keep the first|estimated|actual|length|size)\b",
             "input",
         ),
         (r"输入|请求|提示|当前|入力|입력|запрос|токен|entrada|eingabe|entrée", "input"),
@@ -126,8 +130,9 @@ _AFTER: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
         (r" tokens? long\b", "input"),
     )
 )
+_TOKENS: Final = re.compile(r" ?(?:tokens?\b|токен|トークン|토큰|jetons|令牌)")
 _OPENINGS: Final = " (:[=<（：，"
-_CLAUSE: Final = re.compile(r"[.;,)）:，。；]|\b(?:but|however|while|whereas|although)\b")
+_CLAUSE: Final = re.compile(r"[.;,()（）:，。；]|\b(?:but|however|while|whereas|although)\b")
 
 
 def numbers_of(read: ReadText) -> Numbers:
@@ -151,11 +156,11 @@ def numbers_of(read: ReadText) -> Numbers:
         else:
             role = _role(left, right)
         found.give(role, number, unit)
-        if not role and unit == "tokens" and right.startswith(" token"):
+        if not role and unit == "tokens" and _TOKENS.match(right):
             unnamed.append(number)
         if role in ("input", "total", "requested") and _LOWER_BOUND.search(left):
             found.lower_bound = True
-    _name_the_rest(found.tokens, unnamed)
+    _name_the_rest(found, unnamed)
     return found
 
 
@@ -195,8 +200,12 @@ def _role(left: str, right: str) -> Role:
     return next((role for pattern, role in _BEFORE if pattern.search(wide)), "")
 
 
-def _name_the_rest(roles: dict[Role, int], unnamed: list[int]) -> None:
-    """A number of tokens whose words say nothing is the counted one if the limit is known and smaller."""
-    limit = roles.get("limit")
-    if limit is not None and len(unnamed) == 1 and not roles.keys() & {"input", "total", "requested", "part"} and unnamed[0] > limit:
+def _name_the_rest(found: Numbers, unnamed: list[int]) -> None:
+    """If no number was named as the counted one: the only other number, or the larger of two that read like limits."""
+    roles, limits = found.tokens, set(found.limits)
+    if "limit" not in roles or roles.keys() & {"input", "total", "requested", "part", "output"}:
+        return
+    if len(limits) == 2:
+        roles["limit"], roles["input"] = min(limits), max(limits)
+    elif len(unnamed) == 1 and unnamed[0] > roles["limit"]:
         roles["input"] = unnamed[0]

@@ -49,6 +49,8 @@ _ACCOUNT: Final = frozenset({401, 402})
 #: Statuses that a text must name the context or the prompt to overrule.
 _DOUBTFUL: Final = frozenset({403, 404, 408, 429, 529})
 _OVERFLOW_KINDS: Final = frozenset({ErrorKind.INPUT, ErrorKind.INPUT_CHARS, ErrorKind.INPUT_BYTES})
+#: Exceptions of completions that arrived: the class says it all, and the text has other numbers.
+_BY_CLASS_ALONE: Final = frozenset({ErrorKind.OUTPUT_TRUNCATED, ErrorKind.CONTENT_FILTER})
 _UNIT_OF_KIND: Final[dict[ErrorKind, Unit]] = {
     ErrorKind.INPUT_CHARS: "characters",
     ErrorKind.FIELD_LENGTH: "characters",
@@ -136,6 +138,9 @@ def _verdict(failures: tuple[ProviderFailure, ...], read: ReadText, provider: st
     settled = first_match(SETTLED_BY_WORDS, read.words)
     if settled is not None:
         return _Verdict(kind=settled.kind, evidence=f"text: {settled.name}", remedy=settled.remedy)
+    by_class = _by_class(failures)
+    if by_class is not None and by_class.kind in _BY_CLASS_ALONE:
+        return by_class
     by_code = _by_code(failures, provider)
     if by_code is not None and by_code.kind in _OVERFLOW_KINDS:
         return _widened(by_code, read)
@@ -144,7 +149,6 @@ def _verdict(failures: tuple[ProviderFailure, ...], read: ReadText, provider: st
         return _Verdict(kind=look_alike.kind, evidence=f"text: {look_alike.name}", remedy=look_alike.remedy)
     if by_code is not None:
         return by_code
-    by_class = _by_class(failures)
     if by_class is not None and by_class.kind in _OVERFLOW_KINDS:
         return _widened(by_class, read)
     overflow = first_match(OVERFLOWS, read.words) if status not in _ACCOUNT else None

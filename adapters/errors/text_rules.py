@@ -69,7 +69,7 @@ _LIMITING: Final = (
 )
 #: The input is part of what is compared.
 _SUM: Final = (
-    r"(?:\binputs?\b|\bprompt\b|\bmessages\b|\bcontext\b)[^.;]{0,40}(?:\band\b|\+|\bplus\b)[^.;]{0,40}(?:tokens|output|completion|generat)"
+    r"(?:\binputs?\b|\bprompt\b|\bmessages\b|\bcontext\b)[^.;]{0,40}(?:\band\b|\+|\bplus\b)[^.;]{0,30}(?:output|completion|generat|response|prediction|new tokens|max tokens)"
     r"|(?:output|completion|new|max) tokens[^.;]{0,30}(?:\band\b|\+|\bplus\b)[^.;]{0,20}(?:input|prompt)|> context window|- input tokens|sum of|max tokens of # exceeded"
 )
 _MEDIA: Final = r"(?:images?|pictures?|photos?|pdfs?|pages?|videos?|audio|attachments?|media|files?|图片|图像|文件|视频|音频)"
@@ -114,6 +114,13 @@ LOOK_ALIKES: Final = (
         unless=r"context (?:window|length)",
     ),
     TextRule(
+        "answer cut at its limit",
+        K.OUTPUT_TRUNCATED,
+        r"length limit was reached|(?:output|response|answer|generation|completion) (?:was |is |got )?(?:truncated|cut off)|(?:max(?:imum)? )?(?:output|completion) tokens? (?:limit )?(?:was |is |has been )?reached"
+        r"|\bmax tokens (?:limit )?(?:was |is |has been )?reached",
+        unless=r"context (?:window|length|size)",
+    ),
+    TextRule(
         "plan does not include it",
         K.ENTITLEMENT,
         r"(?:long context|1m context|context window)[^.;]{0,40}(?:not (?:yet )?available|not (?:enabled|supported|included|allowed)|requires? (?:extra|a|an|tier)"
@@ -123,7 +130,7 @@ LOOK_ALIKES: Final = (
     TextRule(
         "one request over a minute's quota",
         K.TPM_SINGLE_REQUEST,
-        r"request too large[^.;]{0,160}(?:per min|\btpm\b)|(?:per min|\btpm\b)[^;]{0,120}must be reduced in order|single request[^.;]{0,60}(?:per min|\btpm\b)",
+        r"request too large[^;]{0,200}(?:per min|\btpm\b)|(?:per min|\btpm\b)[^;]{0,120}must be reduced in order|single request[^.;]{0,60}(?:per min|\btpm\b)",
     ),
     TextRule(
         "overloaded",
@@ -218,7 +225,7 @@ LOOK_ALIKES: Final = (
         "cap of the output",
         K.OUTPUT_CAP,
         rf"\b{_OUTPUT}\b{_BETWEEN}{_LIMITING}|range of (?:\w+ )?max ?(?:\w+ )?tokens|max(?:imum)? (?:allowed )?(?:number of )?(?:output|completion) tokens (?:\(|is|of|for|allowed)"
-        r"|(?:at most|maximum of|up to) # (?:output|completion|new) tokens|max ?(?:\w+ )?tokens value|(?:输出|生成)[^。;]{0,20}(?:超过|超出|大于|上限)|max tokens[^。;]{0,20}(?:超过|超出|大于|取值|范围)",
+        r"|(?:at most|maximum of|up to) # (?:output|completion|new) tokens|(?:invalid max ?(?:\w+ )?tokens value|max ?(?:\w+ )?tokens value of)|(?:输出|生成)[^。;]{0,20}(?:超过|超出|大于|上限)|max tokens[^。;]{0,20}(?:超过|超出|大于|取值|范围)",
         unless=_SUM,
     ),
 )
@@ -284,7 +291,7 @@ OVERFLOWS: Final = (
 
 #: Output is part of what was too much.
 _OUTPUT_TOO: Final = re.compile(
-    r"\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #)|\bgenerat(?:e|ed|ing|ion)\b|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
+    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #)|\bgenerat(?:e|ed|ing|ion)\b|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
     r"|\bnew tokens\b|model token limit: # \(requested"
 )
 #: Wordings that need a status that does not speak against an overflow.
