@@ -10,7 +10,6 @@ from contextport.contracts import (
     Encoded,
     InvalidMessage,
     Json,
-    LossKind,
     Message,
     MessageCodec,
     copy_json,

@@ -81,7 +81,8 @@ class ChatEncoder:
 
     def _result(self, result: ToolResult, n: int, *, alone: bool) -> dict[str, Any] | None:
         if result.executor == "server":
-            return self._lost(LossKind.SERVER_TOOL, n, "the result of another provider's own tool is left out")
+            self._lost(LossKind.SERVER_TOOL, n, "the result of another provider's own tool is left out")
+            return None
         own = self._own() if alone else {}
         content = self._simple(self._blocks(result.parts, n, inside=True), result.parts)
         value: dict[str, Any] = own or {"role": "tool"}
@@ -106,7 +107,7 @@ class ChatEncoder:
         calls = [(n, part) for n, part in said if isinstance(part, ToolCall) and not self._in_content(part)]
         self._note_order(said)
         beside = self._beside(value, said) if own else set[int]()
-        rest = [(n, part) for n, part in said if n not in beside and not isinstance(part, ToolCall) or self._in_content(part)]
+        rest = [(n, part) for n, part in said if (n not in beside and not isinstance(part, ToolCall)) or self._in_content(part)]
         parts = tuple(part for _, part in rest)
         blocks = [block for n, part in rest for block in self._blocks((part,), n, inside=False)]
         value["content"] = self._simple(blocks, parts)

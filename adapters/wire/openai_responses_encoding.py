@@ -1,0 +1,253 @@
+"""Messages that are new to Responses, or were edited, as its items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+import attrs
+from attrs import define, field, frozen
+
+from contextport.contracts import (
+    CacheMark,
+    JsonPart,
+    LossKind,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Refusal,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    copy_json,
+    dump_json,
+)
+
+from .foreign import Losses, data_url, is_custom_call, own_raw
+from .media_types import media_mime
+from .openai_responses_items import API, ARGUMENT_KEYS, CONTENT, decode_result
+
+__all__ = ["ItemEncoder"]
+
+_Item = dict[str, Any]
+_ORIGINS = frozenset({API, "openai"})
+
+
+@define
+class _Open:
+    """The message item that content is being put into; `base` is the item it had on the wire, if it had one."""
+
+    base: _Item | None
+    blocks: list[_Item] = field(factory=list[_Item])
+    plain: bool = True
+
+
+@frozen(kw_only=True)
+class ItemEncoder:
+    """Builds the items of one message. `kinds` are the types of calls that are no function calls, by id."""
+
+    message: Message
+    ids: Mapping[str, str]
+    kinds: Mapping[str, str]
+    losses: Losses
+
+    def items(self) -> list[_Item]:
+        """The items, in the order of the parts."""
+        message = self.message
+        if message.name is not None:
+            self._lost(LossKind.NAME, -1, "left out")
+        if message.phase is not None and message.role != "assistant":
+            self._lost(LossKind.PHASE, -1, "left out")
+        items: list[_Item] = []
+        opened: _Open | None = None
+        used: list[_Item] = []
+        for n, part in enumerate(message.parts):
+            if isinstance(part, ToolCall | ToolResult | Thinking) or (isinstance(part, Opaque) and part.api == API):
+                item = self._item(part, n)
+                if item is not None:
+                    items += [*self._closed(opened), item]
+                    opened = None
+                continue
+            block = self._block(part, n)
+            if block is None:
+                continue
+            base = self._base(part, used)
+            if opened is None or (base is not opened.base and base is not None) or self._stands_alone(opened):
+                items += self._closed(opened)
+                opened = _Open(base)
+                used += [base] if base is not None else []
+            opened.blocks.append(block)
+            opened.plain = opened.plain and isinstance(part, Text | Refusal | JsonPart) and getattr(part, "raw", None) is None
+        return items + self._closed(opened)
+
+    def _lost(self, kind: LossKind, part: int, detail: str) -> None:
+        self.losses.add(kind, self.message, part, detail)
+
+    # --- messages among the items
+
+    def _base(self, part: Part, used: list[_Item]) -> _Item | None:
+        """The item that a part's text stood in, unless it is full already."""
+        native = self.message.native
+        if native is None or native.api != API or not isinstance(native.raw, list):
+            return None
+        held = [item for item in cast(list[_Item], native.raw) if item.get("type") in (None, "message") and "role" in item]
+        raw = getattr(part, "raw", None)
+        found = next((item for item in held if isinstance(item.get("content"), list) and raw in item["content"]), None)
+        if found is None:
+            found = held[0] if len(held) == 1 else None
+        return found
+
+    def _stands_alone(self, opened: _Open) -> bool:
+        """Whether no more may be added: a model's words without an item of their own are a string."""
+        listed = opened.base is not None and isinstance(opened.base.get("content"), list)
+        return self.message.role == "assistant" and not listed
+
+    def _closed(self, opened: _Open | None) -> list[_Item]:
+        if opened is None:
+            return []
+        message, base = self.message, opened.base
+        if base is not None:
+            one = opened.blocks[0]
+            as_text = opened.plain and len(opened.blocks) == 1 and isinstance(base.get("content"), str)
+            return [{**copy_json(base), "content": one["text"] if as_text else opened.blocks}]
+        item: _Item = {"role": "user" if message.role == "tool" else message.role, "content": opened.blocks}
+        if opened.plain and len(opened.blocks) == 1:
+            item["content"] = opened.blocks[0]["text"]
+        if message.role == "assistant" and message.phase is not None:
+            item["phase"] = message.phase
+        return [item]
+
+    def _block(self, part: Part, n: int) -> Any:
+        raw = own_raw(self.message, part, API)
+        match part:
+            case Text():
+                return self._text(part.text, raw, n, part)
+            case Refusal():
+                return self._refusal(part, n)
+            case JsonPart():
+                self._lost(LossKind.STRUCTURE, n, "went along as text")
+                return self._text(dump_json(part.value), None, n)
+            case Media() if raw is not None:
+                return copy_json(raw)
+            case Media():
+                block = _media(part) if self.message.role in ("user", "tool") else None
+                if block is None:
+                    self._lost(LossKind.MEDIA, n, f"{part.media} in this form has no place in a {self.message.role} message")
+                return block
+            case Opaque() if part.api == CONTENT:
+                return copy_json(part.raw)
+            case Opaque():
+                return self._lost(LossKind.OPAQUE, n, f"{part.type} of {part.api} is left out")
+            case CacheMark():
+                return self._lost(LossKind.CACHE_MARK, n, "left out")
+            case _:
+                return None
+
+    def _text(self, text: str, raw: _Item | None, n: int, part: Text | None = None) -> _Item:
+        if raw is not None:
+            return {**copy_json(raw), "text": text}
+        if part is not None and part.citations:
+            self._lost(LossKind.CITATIONS, n, "left out")
+        if self.message.role == "assistant":
+            return {"type": "output_text", "text": text, "annotations": []}
+        return {"type": "input_text", "text": text}
+
+    def _refusal(self, part: Refusal, n: int) -> _Item:
+        base = self._base(part, [])
+        if base is not None and isinstance(base.get("content"), list):
+            return {"type": "refusal", "refusal": part.text}
+        self._lost(LossKind.REFUSAL, n, "went along as text")
+        return self._text(part.text, None, n)
+
+    # --- other items
+
+    def _item(self, part: ToolCall | ToolResult | Thinking | Opaque, n: int) -> _Item | None:
+        raw = own_raw(self.message, part, API)
+        if isinstance(part, Opaque):
+            return cast(_Item, copy_json(part.raw))
+        if isinstance(part, Thinking):
+            return self._reasoning(part, raw, n)
+        if part.executor == "server" and raw is None:
+            self._lost(LossKind.SERVER_TOOL, n, "what another provider ran itself is left out")
+            return None
+        return self._call(part, raw, n) if isinstance(part, ToolCall) else self._result(part, raw, n)
+
+    def _reasoning(self, part: Thinking, raw: _Item | None, n: int) -> _Item | None:
+        if raw is not None:
+            return cast(_Item, copy_json(raw))
+        own = part.origin is not None and part.origin[0] in _ORIGINS and part.raw is None and part.item_id is not None
+        if not own:
+            self._lost(LossKind.THINKING, n, "left out: it is of another api")
+            return None
+        summary = [{"type": "summary_text", "text": text} for text in part.summary]
+        encrypted = {"encrypted_content": part.encrypted} if part.encrypted is not None else {}
+        return {"type": "reasoning", "id": part.item_id, "summary": summary, **encrypted}
+
+    def _call_id(self, part: ToolCall | ToolResult, n: int) -> str:
+        mapped = self.ids.get(part.call_id)
+        if mapped is None:
+            return part.call_id
+        self._lost(LossKind.ID, n, "mapped to at most 64 plain characters")
+        return mapped
+
+    def _call(self, call: ToolCall, raw: _Item | None, n: int) -> _Item:
+        kind, key = ("custom_tool_call", "input") if is_custom_call(call) else ("function_call", "arguments")
+        item: _Item = {"type": kind} if raw is None else copy_json(raw)
+        item["call_id"] = self._call_id(call, n)
+        if raw is None or "name" in item:
+            item["name"] = call.name
+        key = next((one for one in ARGUMENT_KEYS if item.get(one) is not None), key)
+        if key not in item or isinstance(item[key], str):
+            item[key] = call.arguments
+        elif dump_json(item[key]) != call.arguments:
+            item[key] = _parsed(call.arguments)
+        if call.namespace is not None:
+            item["namespace"] = call.namespace
+        return item
+
+    def _result(self, result: ToolResult, raw: _Item | None, n: int) -> _Item:
+        if raw is not None and decode_result(raw, "") == attrs.evolve(result, raw=raw):
+            return cast(_Item, copy_json(raw))
+        blocks = [block for part in result.parts if (block := self._output_block(part, n)) is not None]
+        alone = result.parts[0] if len(blocks) == len(result.parts) == 1 else None
+        plain = isinstance(alone, JsonPart) or (isinstance(alone, Text) and own_raw(self.message, alone, API) is None)
+        output: Any = blocks[0]["text"] if plain else blocks or ""
+        if result.status == "error" and (raw is None or raw.get("status") != "failed"):
+            self._lost(LossKind.STATUS, n, "that the result is an error is not said")
+        kind = self.kinds.get(result.call_id, "function_call")
+        base: _Item = {"type": f"{kind}_output"} if raw is None else copy_json(raw)
+        return {**base, "call_id": self._call_id(result, n), "output": output}
+
+    def _output_block(self, part: Part, n: int) -> Any:
+        raw = own_raw(self.message, part, API)
+        if isinstance(part, Text) and raw is None:
+            if part.citations:
+                self._lost(LossKind.CITATIONS, n, "left out")
+            return {"type": "input_text", "text": part.text}
+        if isinstance(part, JsonPart):
+            self._lost(LossKind.STRUCTURE, n, "went along as text")
+            return {"type": "input_text", "text": dump_json(part.value)}
+        return self._block(part, n)
+
+
+def _parsed(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments
+
+
+def _media(media: Media) -> _Item | None:
+    """Media as a part of what the user says or of a result, or None where the api does not take it: sound and video."""
+    where = data_url(attrs.evolve(media, mime=media_mime(media)))
+    if media.media == "image":
+        place = {"image_url": where} if where is not None else {"file_id": media.file_id}
+        return {"type": "input_image", "detail": media.detail or "auto", **place}
+    if media.media != "document":
+        return None
+    if media.data is not None:
+        return {"type": "input_file", "filename": media.name or "document", "file_data": where}
+    return {"type": "input_file", **({"file_url": media.url} if media.url is not None else {"file_id": media.file_id})}
