@@ -72,6 +72,8 @@ class ProviderProfile:
     prefill: Prefill = "no"
     #: Whether an assistant message must follow a tool block (V14): Mistral, and where results stand alone in a user message.
     assistant_after_results: bool = False
+    #: Whether a step has exactly as many results as calls (V23): Gemini.
+    parity: bool = False
     #: Whether a message with calls must follow a user message or results (V24): Gemini.
     calls_after_user: bool = False
 

@@ -1,0 +1,154 @@
+"""Repairs of media, of the number of messages, and of what was pinned: V26, V27, V32 and V35."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+from attrs import define, field
+
+from contextport.contracts import Media, Message, Part, Role, Text, ToolCall, ToolResult, dump_json
+
+from .content_checks import media_in_excess
+from .editing import inserted, with_parts, words
+from .request_checks import is_in, wire_count
+from .window import Violation, Window, unedited
+
+__all__ = ["counts_reduced", "media_moved", "media_reduced", "pinned_restored"]
+
+MOVED = "[The {kind} is in the user message below.]"
+NOT_TAKEN = "[A {kind} was here, which this model does not take.]"
+LEFT_OUT = "[A {kind} was left out: {why}.]"
+
+
+@define
+class _Mover:
+    """Takes media out of places where it may not stand."""
+
+    kinds: frozenset[str]
+    roles: frozenset[Role]
+    moved: list[Media] = field(factory=list[Media])
+
+    def placed(self, media: Media, role: Role) -> Media | Text:
+        """The media, or the words that stand in its place."""
+        if media.media not in self.kinds or "user" not in self.roles:
+            return Text(NOT_TAKEN.format(kind=media.media))
+        if role in self.roles:
+            return media
+        self.moved.append(media)
+        return Text(MOVED.format(kind=media.media))
+
+
+def media_moved(window: Window, found: Sequence[Violation]) -> list[Message]:
+    """Media in a user message behind the message or step that had it; a kind that is not taken at all as words (V26)."""
+    roles, kinds = window.profile.media_roles, window.profile.media_kinds
+    changes: dict[int, tuple[Part, ...]] = {}
+    moved: dict[int, list[Media]] = {}
+    ends = {n: step.stop for step in window.steps for n in range(step.caller, step.stop)}
+    for n in sorted({violation.index for violation in found}):
+        message = window.messages[n]
+        mover = _Mover(kinds=kinds, roles=roles)
+        own = unedited(message, window.profile.api)
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                inside = tuple([mover.placed(inner, "tool") if isinstance(inner, Media) else inner for inner in part.parts])
+                parts.append(attrs.evolve(part, parts=inside))
+            else:
+                parts.append(mover.placed(part, message.role) if isinstance(part, Media) and not own else part)
+        changes[n] = tuple(parts)
+        if mover.moved:
+            moved.setdefault(_place_behind(window, n, ends), []).extend(mover.moved)
+    messages = with_parts(window.messages, changes)
+    return inserted(messages, {n: [words(window.messages[n - 1].id, "media", "", *parts)] for n, parts in moved.items()})
+
+
+def _place_behind(window: Window, n: int, ends: dict[int, int]) -> int:
+    """The index before which a user message may be put in that belongs to message `n`."""
+    place = ends.get(n, n + 1)
+    while place < len(window.messages) and place in window.systems:
+        place += 1
+    return place
+
+
+def media_reduced(window: Window, found: Sequence[Violation]) -> list[Message]:
+    """Words in the place of media that is too large, and of the oldest where it is too much (V27)."""
+    changes: dict[int, list[Part]] = {}
+    for n, k, inner, why in media_in_excess(window):
+        parts = changes.setdefault(n, list(window.messages[n].parts))
+        part = parts[k]
+        if isinstance(part, ToolResult):
+            inside = list(part.parts)
+            inside[inner] = _stub(inside[inner], why)
+            parts[k] = attrs.evolve(part, parts=tuple(inside))
+        else:
+            parts[k] = _stub(part, why)
+    return with_parts(window.messages, {n: tuple(parts) for n, parts in changes.items()})
+
+
+def _stub(part: Part, why: str) -> Text:
+    return Text(LEFT_OUT.format(kind=part.media if isinstance(part, Media) else "part", why=why))
+
+
+def counts_reduced(window: Window, found: Sequence[Violation]) -> list[Message]:
+    """The oldest steps as one transcript in a user message, as many as it takes (V32). Too many tools are the host's to mend."""
+    most = window.profile.max_messages
+    if most is None or wire_count(window) <= most:
+        return list(window.messages)
+    ends = {step.caller: step.stop for step in window.steps}
+    chosen: list[int] = []
+    excess = wire_count(window) - most + 1
+    n = window.spoken[0]
+    while n < len(window.messages) and excess > 0:
+        stop = ends.get(n, n + 1)
+        for m in range(n, stop):
+            if m not in window.systems:
+                chosen.append(m)
+                excess -= max(1, len(window.messages[m].tool_results))
+        n = stop
+    told = _transcript([window.messages[m] for m in chosen])
+    gone = set(chosen)
+    out = [message for m, message in enumerate(window.messages) if m not in gone or m == chosen[0]]
+    return [told if message is window.messages[chosen[0]] else message for message in out]
+
+
+def _transcript(messages: Sequence[Message]) -> Message:
+    lines: list[str] = []
+    media: list[Part] = []
+    for message in messages:
+        for part in message.parts:
+            line = _line(part)
+            if line:
+                lines.append(f"{message.role}: {line}")
+            held = part.parts if isinstance(part, ToolResult) else (part,)
+            media.extend(one for one in held if isinstance(one, Media))
+    told = words(messages[0].id, "transcript", "[Transcript of the conversation before]\n" + "\n".join(lines), *media)
+    pinned, importance = any(m.pinned for m in messages), max(m.importance for m in messages)
+    return attrs.evolve(told, pinned=pinned, importance=importance)
+
+
+def _line(part: Part) -> str:
+    if isinstance(part, ToolCall):
+        return f"[calls {part.name} with {part.arguments}]"
+    if isinstance(part, ToolResult):
+        said = [one.text if isinstance(one, Text) else dump_json(getattr(one, "value", "")) for one in part.parts]
+        return "\n".join(said)
+    return str(getattr(part, "text", "") or "") if type(part).__name__ in ("Text", "Refusal") else ""
+
+
+def pinned_restored(window: Window, found: Sequence[Violation]) -> list[Message]:
+    """Pinned messages where the log has them, or before all that is said (V35)."""
+    messages = list(window.messages)
+    order = {message.id: n for n, message in enumerate(window.facts.original or ())}
+    for message in window.facts.pinned:
+        if not is_in(messages, message):
+            messages.insert(_place_of(messages, message, order), message)
+    return messages
+
+
+def _place_of(messages: Sequence[Message], message: Message, order: dict[str, int]) -> int:
+    mine = order.get(message.id, -1)
+    for n, one in enumerate(messages):
+        if one.role not in ("system", "developer") and order.get(one.id, mine + 1) > mine:
+            return n
+    return len(messages)
