@@ -82,11 +82,14 @@ class BedrockConverseCodec:
         system = self._system(prompts, losses)
         wire = WireMessages("content")
         for message in messages[len(prompts) :]:
+            if message.role != "tool":
+                wire.end_results()
             native = unedited(message, API)
             if native is not None and among_messages(message, API):
                 wire.add(self._wire(native.raw), lane=native.raw["role"], own=True, group=native.group)
             else:
                 self._add(message, ids, losses, wire)
+        wire.end_results()
         request = with_field(prompts, system, key="system", list_key="messages", messages=wire.messages, api=API)
         return losses.encoded(request, strict=strict)
 
@@ -98,7 +101,9 @@ class BedrockConverseCodec:
         own = among_messages(message, API)
         if not own:
             note_beside(message, losses)
-        blocks = self._wire(BedrockEncoder(message=message, ids=ids, losses=losses).blocks())
+        encoder = BedrockEncoder(message=message, ids=ids, losses=losses)
+        blocks = self._wire(encoder.blocks())
+        wire.waiting.extend(self._wire(encoder.moved))
         if not blocks:
             return
         native = message.native

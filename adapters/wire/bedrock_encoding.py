@@ -74,7 +74,7 @@ class BedrockEncoder(PartEncoder):
             if isinstance(inner, JsonPart) and (isinstance(inner.value, dict) or raw is not None):
                 blocks.append({"json": encodable(inner.value)})
             elif isinstance(inner, Media) and inner.media not in _IN_RESULTS:
-                self.lost(LossKind.MEDIA, n, f"{inner.media} has no place in a result")
+                self.move(inner, n)
             elif (block := self.block(inner, n)) is not None:
                 blocks.append(block)
         return blocks

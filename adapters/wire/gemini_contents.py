@@ -81,11 +81,14 @@ class GeminiCodec:
         system = _system(prompts, losses)
         wire = WireMessages("parts")
         for message in messages[len(prompts) :]:
+            if message.role != "tool":
+                wire.end_results()
             native = unedited(message, API)
             if native is not None and among_messages(message, API):
                 wire.add(to_wire(native.raw, free=_FREE), lane=_lane(message), own=True, group=native.group)
             else:
                 _add(message, names, losses, wire)
+        wire.end_results()
         request = with_field(prompts, system, key=_SYSTEM[0], list_key="contents", messages=wire.messages, api=API)
         return losses.encoded(request, strict=strict)
 
@@ -133,7 +136,9 @@ def _add(message: Message, names: Mapping[str, str], losses: Losses, wire: WireM
     own = among_messages(message, API)
     if not own:
         note_beside(message, losses)
-    parts = _encoded(message, names, losses)
+    encoder = GeminiEncoder(message=message, ids={}, losses=losses, names=names)
+    parts = to_wire(encoder.blocks(), free=_FREE)
+    wire.waiting.extend(encoder.moved)
     if not parts:
         return
     native = message.native
@@ -148,11 +153,6 @@ def _add(message: Message, names: Mapping[str, str], losses: Losses, wire: WireM
     wire.add({"role": role, "parts": parts}, lane=lane, own=False)
 
 
-def _encoded(message: Message, names: Mapping[str, str], losses: Losses) -> list[Any]:
-    blocks = GeminiEncoder(message=message, ids={}, losses=losses, names=names).blocks()
-    return cast(list[Any], to_wire(blocks, free=_FREE))
-
-
 def _system(prompts: Sequence[Message], losses: Losses) -> Json:
     """The instruction: None for no prompt, the very value of an unedited one, else a content with the parts of all."""
     found: list[Any] = []
@@ -164,5 +164,5 @@ def _system(prompts: Sequence[Message], losses: Losses) -> Json:
             losses.add(LossKind.ROLE, prompt, -1, "a developer message went along as the system instruction")
         if native is None:
             note_beside(prompt, losses)
-        found.extend(_encoded(prompt, {}, losses))
+        found.extend(to_wire(GeminiEncoder(message=prompt, ids={}, losses=losses, names={}).blocks(), free=_FREE))
     return {"parts": found} if found else None

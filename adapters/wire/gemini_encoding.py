@@ -21,9 +21,11 @@ from contextport.contracts import (
 )
 from contextport.contracts.json_values import encodable
 
+from .foreign import own_raw
 from .gemini_parts import API, PartDecoder, find_key, is_failure, is_plain
 from .media_types import media_mime
 from .part_encoding import Block, PartEncoder
+from .system_field import SYSTEM_ROLES
 
 __all__ = ["GeminiEncoder"]
 
@@ -131,13 +133,11 @@ class GeminiEncoder(PartEncoder):
         return {key: encodable(only if isinstance(only, str) else said)}
 
     def _inside(self, part: Part, n: int) -> Block | None:
-        if isinstance(part, Media) and part.media not in _IN_RESPONSES:
-            self.lost(LossKind.MEDIA, n, f"{part.media} has no place in a response")
-            return None
-        return self.block(part, n)
+        movable = isinstance(part, Media) and part.media not in _IN_RESPONSES and own_raw(self.message, part, API) is None
+        return self.move(part, n) if movable and isinstance(part, Media) else self.block(part, n)
 
     def media(self, part: Media) -> Block | None:
-        if self.message.role not in ("user", "tool"):
+        if self.message.role in SYSTEM_ROLES:
             return None
         mime = media_mime(part)
         if part.data is not None and mime is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 import attrs
-from attrs import frozen
+from attrs import field, frozen
 
 from contextport.contracts import (
     CacheMark,
@@ -46,6 +46,8 @@ class PartEncoder(ABC):
     message: Message
     ids: Mapping[str, str]
     losses: Losses
+    #: Blocks of media that have to stand in a user message after the results.
+    moved: list[Block] = field(factory=list[Block])
 
     api: ClassVar[str]
     #: What `Thinking.origin` begins with when this api signed it.
@@ -77,7 +79,7 @@ class PartEncoder(ABC):
                 return self.result(part, raw, n) if part.executor == "client" or raw is not None else self._server(n)
             case Media():
                 block = self.media(part)
-                return self.lost(LossKind.MEDIA, n, f"{part.media} has no place there") if block is None else block
+                return self.lost(LossKind.MEDIA, n, f"{part.media} in this form has no place there") if block is None else block
             case Thinking():
                 return self._thinking(part, n)
             case Refusal():
@@ -103,6 +105,14 @@ class PartEncoder(ABC):
     def lost(self, kind: LossKind, part: int, detail: str) -> None:
         """Note a loss at the index of a part."""
         self.losses.add(kind, self.message, part, detail)
+
+    def move(self, part: Media, n: int) -> None:
+        """Put media of a result after the run of results, if it has a place there."""
+        block = self.media(part)
+        if block is None:
+            return self.lost(LossKind.MEDIA, n, f"{part.media} in this form has no place there")
+        self.moved.append(block)
+        return self.lost(LossKind.MEDIA_MOVED, n, "stands in a user message after the results")
 
     def call_id(self, part: ToolCall | ToolResult, n: int) -> str:
         """The id of a call in the form of the api."""

@@ -36,28 +36,29 @@ def copy_wire(value: Any, path: str, *, free: frozenset[str], depth: int = 0) ->
 
     Raises `InvalidMessage` for what is neither, and for an object that could be taken for held bytes.
     """
-    if isinstance(value, bytes | bytearray):
-        return tagged(base64.b64encode(value).decode("ascii"))
+    kind = type(value)
+    if kind is str or value is None:
+        return value
     if depth < _MAX_DEPTH:
-        if isinstance(value, dict):
-            return _copy_object(cast(dict[Any, Any], value), path, free, depth)
-        if isinstance(value, list | tuple):
+        if kind is dict or isinstance(value, Mapping):
+            return _copy_object(cast(Mapping[Any, Any], value), path, free, depth)
+        if kind is list or kind is tuple:
             items = enumerate(cast(list[Any], value))
             return [copy_wire(item, f"{path}[{n}]", free=free, depth=depth + 1) for n, item in items]
-        if isinstance(value, Mapping):
-            return _copy_object(dict(cast(Mapping[Any, Any], value)), path, free, depth)
+        if kind is bytes or kind is bytearray:
+            return tagged(base64.b64encode(value).decode("ascii"))
     return copy_json(value, path, depth)
 
 
-def _copy_object(value: dict[Any, Any], path: str, free: frozenset[str], depth: int) -> dict[str, Any]:
+def _copy_object(value: Mapping[Any, Any], path: str, free: frozenset[str], depth: int) -> dict[str, Any]:
     if _TAG in value:
         raise InvalidMessage(f"{path} has the key {_TAG!r}, which stands for bytes here: give the bytes themselves", path=path)
     copied: dict[str, Any] = {}
     for key, item in value.items():
-        if type(item) is str and type(key) is str:
-            copied[key] = item
-        elif not isinstance(key, str):
+        if not isinstance(key, str):
             raise InvalidMessage(f"{path} has the key {key!r}; JSON keys are strings", path=path)
+        if type(item) is str or item is None or item is True:
+            copied[key] = item
         elif key in free:
             copied[key] = copy_json(item, f"{path}.{key}", depth + 1)
         else:
@@ -67,14 +68,17 @@ def _copy_object(value: dict[Any, Any], path: str, free: frozenset[str], depth: 
 
 def to_wire(value: Any, *, free: frozenset[str], as_bytes: bool = True) -> Any:
     """A copy for the request: held bytes as bytes, or as base64 text, and lone surrogates as U+FFFD."""
-    if isinstance(value, dict):
+    kind = type(value)
+    if kind is str:
+        return value if value.isascii() else encodable(value)
+    if kind is dict:
         held = cast(dict[str, Any], value)
-        if len(held) == 1 and isinstance(held.get(_TAG), str):
+        if len(held) == 1 and type(held.get(_TAG)) is str:
             return base64.b64decode(held[_TAG]) if as_bytes else held[_TAG]
         return {
             encodable(key): encodable(item) if key in free else to_wire(item, free=free, as_bytes=as_bytes)
             for key, item in held.items()
         }
-    if isinstance(value, list):
+    if kind is list:
         return [to_wire(item, free=free, as_bytes=as_bytes) for item in cast(list[Any], value)]
-    return encodable(value)
+    return value

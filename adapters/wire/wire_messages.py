@@ -63,6 +63,8 @@ class WireMessages:
     #: The key of the list of blocks.
     key: str
     messages: list[dict[str, Any]] = field(factory=list[dict[str, Any]])
+    #: Blocks that have to wait for the end of a run of results.
+    waiting: list[Any] = field(factory=list[Any])
     _lane: str | None = None
     _own: bool = False
     _group: str | None = None
@@ -77,6 +79,12 @@ class WireMessages:
         else:
             self.messages.append(value)
         self._lane, self._own, self._group = lane, own, group
+
+    def end_results(self) -> None:
+        """Add what waited for the end of a run of results, as a user message."""
+        blocks, self.waiting = self.waiting, []
+        if blocks:
+            self.add({"role": "user", self.key: blocks}, lane="user", own=False)
 
 
 def _blocks(content: Any) -> list[Any]:
