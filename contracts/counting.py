@@ -18,7 +18,8 @@ _CHARS_PER_ENCRYPTED_TOKEN = 6  # base64 of about 4.5 bytes, the size of a token
 
 def message_tokens(message: Message, counter: TokenCounter) -> int:
     """The size of a message by `counter`, which is asked once in the message's life."""
-    return message_sizes((message,), counter)[0]
+    counted = message.counted
+    return counted[1] if counted is not None and counted[0] == counter.name else _count(message, counter)
 
 
 def message_sizes(messages: Iterable[Message], counter: TokenCounter) -> list[int]:

@@ -35,7 +35,7 @@ def copy_json(value: Any, path: str = "", depth: int = 0) -> Any:
     if depth > _MAX_DEPTH:
         raise InvalidMessage(f"{path[:80]}... is nested deeper than {_MAX_DEPTH} levels", path=path[:80])
     if kind is dict or isinstance(value, Mapping):
-        return _copy_mapping(cast(Mapping[Any, Any], value), path, depth)
+        return _copy_mapping(value, path, depth)
     if isinstance(value, list | tuple):
         return [copy_json(item, f"{path}[{n}]", depth + 1) for n, item in enumerate(cast(list[Any], value))]
     if isinstance(value, str):  # an enum or another subclass: keep its plain value

@@ -272,8 +272,11 @@ class ContextEngine:
             if new is None:
                 new = await self._read_new(head, held.window.region.last_seq)
             if new is not None:
-                note_sizes(new, self._counter)
-                window = held.window.extended(new, head, self._counter) or await self._recut(held.window, new, head)
+                window = held.window
+                if new:
+                    note_sizes(new, self._counter)
+                    said = [entry for entry in new if entry.message.in_conversation]
+                    window = window.extended(said, head, self._counter) or await self._recut(window, said, head)
                 return self._hold(head.session_id, held, window)
         prompt = prompt_of(head)
         room = self._room(prompt, max_tokens)
@@ -296,9 +299,9 @@ class ContextEngine:
         read = await self._store.read(head.session_id, after=known, before=head.last_seq + 1, limit=missing, epoch=head.epoch)
         return list(read) if len(read) == missing else None
 
-    async def _recut(self, window: SessionWindow, new: Sequence[Entry], head: Head) -> SessionWindow:
-        """The window of the log with `new` at its end, made anew."""
-        region = window.region.grown(new, head)
+    async def _recut(self, window: SessionWindow, said: Sequence[Entry], head: Head) -> SessionWindow:
+        """The window of the log up to `head`, where `said` was added, made anew."""
+        region = window.region.grown(said, head)
         if self._stable:
             region = region.trimmed(window.basis.room.limit, self._counter)
         return await self._fresh(head.session_id, window.basis, region)

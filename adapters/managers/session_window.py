@@ -93,12 +93,12 @@ class Region:
             kept, tail = outliving((*kept, *tail[:start]), tail[start]), tail[start:]
         return Region(kept=kept, tail=tail, messages=self.messages, tokens=self.tokens, last_seq=self.last_seq)
 
-    def grown(self, new: Sequence[Entry], head: Head) -> Region:
-        """The region with later entries of the log, up to `head`."""
+    def grown(self, said: Iterable[Entry], head: Head) -> Region:
+        """The region with later conversation entries of the log, up to `head`."""
         return Region(
             kept=self.kept,
             tail=self.tail,
-            later=(*self.later, *_said(new)),
+            later=(*self.later, *said),
             messages=head.messages,
             tokens=head.tokens,
             last_seq=head.last_seq,
@@ -190,20 +190,18 @@ class SessionWindow:
     settled: View
     open: tuple[Entry, ...] = ()
 
-    def extended(self, new: Sequence[Entry], head: Head, counter: TokenCounter) -> SessionWindow | None:
-        """The window of the log up to `head` with `new` at its end; None if it is not the old one with more behind it."""
-        if not new:
-            return self
+    def extended(self, said: Sequence[Entry], head: Head, counter: TokenCounter) -> SessionWindow | None:
+        """The window of the log up to `head`, where `said` was added; None if that is not the old one with more behind it."""
         settled = self.settled
         if not settled.extendable:
             return None
-        entries = (*self.open, *_said(new))
+        entries = (*self.open, *said)
         messages = arrange([entry.message for entry in entries])
         tokens = total_tokens(messages, counter)
         stand_ins = stand_ins_in(messages)
         if settled.tokens + tokens > self.basis.room.limit or len(messages) - stand_ins < len(entries):
             return None
-        region = self.region.grown(new, head)
+        region = self.region.grown(said, head)
         view = settled.extended(messages, entries, tokens)
         if not stand_ins:
             return SessionWindow(basis=self.basis, region=region, view=view, settled=view)
@@ -270,10 +268,6 @@ def slots_of(
 def stand_ins_in(messages: Iterable[Message]) -> int:
     """How many of the messages answer for a result that may still come."""
     return [message.kind for message in messages].count(_STAND_IN)
-
-
-def _said(entries: Iterable[Entry]) -> list[Entry]:
-    return [entry for entry in entries if entry.message.in_conversation]
 
 
 def said_in(messages: Iterable[Message]) -> int:
