@@ -23,6 +23,7 @@ from contextport.contracts import (
     Thinking,
     ToolCall,
     ToolResult,
+    copy_json,
     dump_json,
 )
 from contextport.contracts.json_values import encodable
@@ -125,9 +126,13 @@ class PartEncoder(ABC):
     def arguments(self, part: ToolCall, n: int) -> dict[str, Any]:
         """The arguments of a call as an object."""
         value, exact = arguments_object(part.arguments)
-        if not exact:
+        try:
+            clean = cast(dict[str, Any], encodable(copy_json(value)))
+        except InvalidMessage:  # a number or a depth that JSON in other hands does not have
+            value, clean = {}, {"arguments": encodable(part.arguments)}
+        if not exact or clean != value:
             self.lost(LossKind.ARGUMENTS, n, "the exact string cannot be had back from the object")
-        return cast(dict[str, Any], encodable(value))
+        return clean
 
     def citations(self, part: Text, raw: Block | None, n: int) -> list[Any] | None:
         """The citations that a block can have: those of this api."""
