@@ -136,19 +136,20 @@ def _known(suite: LimitsSourceConformance) -> Sequence[tuple[str, str]]:
 
 @rule("LIMITS-4", LimitsSource, cause="a host that is not in the table gets the row of one that is.")
 async def another_host_is_another_question(suite: LimitsSourceConformance) -> None:
-    known = _known(suite)
     source = await suite.make()
+    known = _known(suite)
     for model, host in known:
         anywhere = source.limits(model, "")
-        for other in ("no-such-host.example", f"not-{host}", f"{host}.no-such-host.example", "https://no-such-host.example/v1"):
+        name = (host.partition("://")[2] or host).partition("/")[0]
+        for other in ("no-such-host.example", f"{name}.no-such-host.example", f"https://no-such-host.example/{name}"):
             found = source.limits(model, other)
             assert found is None or found == anywhere, f"{model!r} is known on {host!r}, and on {other!r} it has {found!r}"
 
 
 @rule("LIMITS-5", LimitsSource, cause="names are matched by their beginning, or by what they contain.")
 async def another_model_is_another_question(suite: LimitsSourceConformance) -> None:
-    known = _known(suite)
     source = await suite.make()
+    known = _known(suite)
     for model, host in known:
         of_any_model = source.limits("no such model", host)
         for other in (f"{model} of nobody", f"nobody's {model}", f"{model}x", f"x{model}"):

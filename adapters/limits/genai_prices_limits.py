@@ -69,8 +69,19 @@ def _found(index: _Index, providers: Iterable[str], model: str) -> list[Limits]:
 def _providers_at(snapshot: DataSnapshot, address: str) -> list[str]:
     if is_this_machine(address):
         return []
-    url = f"https://{address}"
-    return [provider.id for provider in snapshot.providers if re.match(provider.api_pattern, url)]
+    return [provider.id for provider in snapshot.providers if _serves(provider.api_pattern, address)]
+
+
+def _serves(pattern: str, address: str) -> bool:
+    """Whether the pattern of a provider's URLs is of just this host. Most patterns do not say where the host's name ends."""
+    host = address.partition("/")[0]
+    names_path = "/" in pattern.removeprefix("(https?://)?").removeprefix("https://")
+    for url in (f"https://{host}", f"https://{address}") if names_path else (f"https://{host}",):
+        found = re.match(pattern, url)
+        if found is not None:
+            rest = re.split("[/:]", url[found.end() :])[0]
+            return not rest or (found[0].endswith((".", "/")) and "." not in rest)
+    return False
 
 
 def _makers(snapshot: DataSnapshot, model: str) -> list[str]:
