@@ -81,7 +81,7 @@ class AnthropicEncoder(PartEncoder):
         plain = len(result.parts) == len(blocks) == 1 and isinstance(result.parts[0], Text) and result.parts[0].raw is None
         return blocks[0]["text"] if plain else blocks or None
 
-    def media(self, part: Media) -> Block | None:
+    def media(self, part: Media, n: int) -> Block | None:
         source = _source(part) if self.message.role in ("user", "tool") else None
         if source is None:
             return None

@@ -79,7 +79,7 @@ class BedrockEncoder(PartEncoder):
                 blocks.append(block)
         return blocks
 
-    def media(self, part: Media) -> Block | None:
+    def media(self, part: Media, n: int) -> Block | None:
         if self.message.role not in ("user", "tool"):
             return None
         mime = media_mime(part) or ""
@@ -91,6 +91,8 @@ class BedrockEncoder(PartEncoder):
         block: Block = {"format": format, "source": source}
         if part.media == "document":
             block["name"] = _not_in_names.sub(" ", part.name or "").strip()[:200] or "document"
+            if part.name is not None and part.name != block["name"]:
+                self.lost(LossKind.NAME, n, "the name of a document has characters that the api does not take")
         return {part.media: block}
 
     def thinking(self, part: Thinking) -> Block | None:

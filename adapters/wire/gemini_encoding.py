@@ -136,7 +136,7 @@ class GeminiEncoder(PartEncoder):
         movable = isinstance(part, Media) and part.media not in _IN_RESPONSES and own_raw(self.message, part, API) is None
         return self.move(part, n) if movable and isinstance(part, Media) else self.block(part, n)
 
-    def media(self, part: Media) -> Block | None:
+    def media(self, part: Media, n: int) -> Block | None:
         if self.message.role in SYSTEM_ROLES:
             return None
         mime = media_mime(part)

@@ -79,7 +79,7 @@ class PartEncoder(ABC):
             case ToolResult():
                 return self.result(part, raw, n) if part.executor == "client" or raw is not None else self._server(n)
             case Media():
-                block = self.media(part)
+                block = self.media(part, n)
                 return self.lost(LossKind.MEDIA, n, f"{part.media} in this form has no place there") if block is None else block
             case Thinking():
                 return self._thinking(part, n)
@@ -109,7 +109,7 @@ class PartEncoder(ABC):
 
     def move(self, part: Media, n: int) -> None:
         """Put media of a result after the run of results, if it has a place there."""
-        block = self.media(part)
+        block = self.media(part, n)
         if block is None:
             return self.lost(LossKind.MEDIA, n, f"{part.media} in this form has no place there")
         self.moved.append(block)
@@ -184,7 +184,7 @@ class PartEncoder(ABC):
         """The block of a result."""
 
     @abstractmethod
-    def media(self, part: Media) -> Block | None:
+    def media(self, part: Media, n: int) -> Block | None:
         """The block of media, or None where the api does not take it in this message."""
 
     @abstractmethod
