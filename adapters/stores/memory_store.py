@@ -200,7 +200,7 @@ class MemoryContextStore:
 def _append(session_id: str, session: _Session, drafts: Sequence[Draft]) -> tuple[Entry, ...]:
     """Number the drafts first and store them last, so that a conflict leaves everything as it was."""
     current = session.current or _Epoch()
-    seq, turn = session.last_seq, session.turn
+    seq, turn, messages, tokens = session.last_seq, session.turn, session.messages, session.tokens
     entries: list[Entry] = []
     fresh: dict[str, Entry] = {}
     for draft in drafts:
@@ -210,6 +210,9 @@ def _append(session_id: str, session: _Session, drafts: Sequence[Draft]) -> tupl
             seq += 1
             if message.opens_turn:
                 turn = seq
+            if message.in_conversation:
+                messages += 1
+                tokens += draft.tokens
             entry = fresh[message.id] = Entry(
                 seq=seq,
                 epoch=session.epoch,
@@ -226,21 +229,13 @@ def _append(session_id: str, session: _Session, drafts: Sequence[Draft]) -> tupl
                 message_id=message.id,
             )
         entries.append(entry)
-    for entry in fresh.values():
-        _store(session, current, entry)
     if fresh:
-        session.last_seq, session.turn, session.current = seq, turn, current
+        current.entries.extend(fresh.values())
+        current.by_id.update(fresh)
+        current.marked.extend([entry for entry in fresh.values() if entry.message.marked])
+        session.last_seq, session.turn, session.messages, session.tokens = seq, turn, messages, tokens
+        session.current = current
     return tuple(entries)
-
-
-def _store(session: _Session, current: _Epoch, entry: Entry) -> None:
-    current.entries.append(entry)
-    current.by_id[entry.message.id] = entry
-    if entry.message.in_conversation:
-        session.messages += 1
-        session.tokens += entry.tokens
-        if entry.message.marked:
-            current.marked.append(entry)
 
 
 def _same(stored: Message, given: Message) -> bool:
