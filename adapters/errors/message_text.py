@@ -28,11 +28,10 @@ class ReadText:
 _SPACE: Final = "[ \u00a0\u202f\u2009]"
 #: 4096 | 200,000 | 200.000 | 200 000 | 1_048_576; not inside words, dates, versions, paths, ids, prices
 _NUMBER: Final = re.compile(
-    r"(?<![\w.$€£¥/#\\-])(?<!\w\[)"
+    r"(?<![A-Za-z0-9_.$€£¥/#\\-])(?<![A-Za-z0-9_]\[)"
     rf"(\d{{1,3}}(?:[,.'’_]\d{{3}}|{_SPACE}\d{{3}}(?!\d))+|\d{{1,12}}(?:\.0)?)"
-    r"(?:( ?[kKmM])(?![\w]))?"
-    r"(?![\w%]|[.,:/_-]\d|-\w)"
-    r"|(?<=[\u3000-\u9fff\uac00-\ud7af])(\d{1,12})(?![\w.%])|(?<=[\u3000-\u9fff\uac00-\ud7af ])(\d{1,12})(?=[\u3000-\u9fff\uac00-\ud7af])"
+    r"( ?[kKmM](?![A-Za-z0-9_]))?"
+    r"(?![A-Za-z0-9_%]|[.,:/_-]\d|-[A-Za-z]+\d)"
 )
 _DIGITS: Final = re.compile(r"\D+")
 
@@ -40,7 +39,7 @@ _DIGITS: Final = re.compile(r"\D+")
 _ECHO_FROM: Final = re.compile(
     r"(?:\b(?:near|offending|original|received|following|user|users?'s?) (?:text|input|content|message|prompt)s?\s*:"
     r"|\bnear\s*:|\binput_value\s*=|\buser (?:wrote|said|asked|typed)\b|\bwhile (?:running|executing|calling)\b\s*:?"
-    r"|\btool (?:output|result|arguments|input|call)s?\b[^:\n]{0,30}:|\b(?:stdout|stderr|command|query|snippet|excerpt|transcript)\s*:"
+    r"|\btool (?:output|result|arguments|input)s?\s*(?:was|were)?\s*:|\b(?:stdout|stderr|command|query|snippet|excerpt|transcript)\s*:"
     r"|\barguments\s*:|\bgot (?:text|content)\s*:)[^\n]*",
     re.IGNORECASE,
 )
@@ -49,8 +48,8 @@ _QUOTED: Final = re.compile(
     r"\"([^\"\n]{8,2000})\"|(?<![\w'])'([^'\n]{8,2000})'(?!\w)|“([^”\n]{8,2000})”|‘([^’\n]{8,2000})’|«([^»\n]{8,2000})»|「([^」\n]{4,2000})」"
 )
 _ERROR_BEFORE: Final = re.compile(
-    r"(?:error|errors|message|msg|detail|details|reason|exception|cause|failed|failure|says?|said|returned|response|responded|raw|with)"
-    r"[\"']?\s*(?:was|is|with)?\s*[:=(\[>-]*\s*[\[b]?\Z",
+    r"(?:(?:message|msg|details?|reason|cause|raw|response|errors?|exception)[\"']?\s*[:=(\[>-]+|(?:errors?|exception|failed|failure|says?|said|returned|responded)(?: with| was| is)?:?)"
+    r"\s*[\[b]?\Z",
     re.IGNORECASE,
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
@@ -85,7 +84,7 @@ def _is_echo(found: re.Match[str]) -> bool:
 
 def _masked(found: re.Match[str], numbers: list[int | None]) -> str:
     """`#`, or the digits themselves where they are a status such as `<400>`."""
-    digits = found[1] or found[3] or found[4]
+    digits = found[1]
     before, after = found.string[max(0, found.start() - 1) : found.start()], found.string[found.end() : found.end() + 1]
     if before == "<" and after == ">":
         return found[0]

@@ -57,7 +57,10 @@ _COMPARISONS: Final[tuple[tuple[re.Pattern[str], tuple[Role, ...]], ...]] = tupl
         (rf"#{_GAP}\+ {_GAP}# ?= ?#{_GAP}> {_GAP}#", ("input", "output", "total", "limit")),
         (r"# ?/ ?# ?> ?#", ("", "requested", "limit")),
         (rf"#{_GAP}> ?=? ?#", ("requested", "limit")),
+        (r"\b(?:got|given|received|have|sent|was|were|is) \(?# ?\+ ?#", ("input", "output")),
         (r"\[ ?# ?[,，-] ?#", ("", "limit")),
+        (r"# (?:\w+ )?tokens? (?:over|above|beyond|past) (?:the|its|your|this)\b", ("excess",)),
+        (r"\bbetween # and #", ("", "limit")),
         (r"\bfrom # (?:\(\w+\) )?to #", ("", "limit")),
         (r"\(# (?:of|/|out of) # ?(?:tokens)?", ("requested", "limit")),
         (r"# ?/ ?# tokens", ("requested", "limit")),
@@ -73,7 +76,7 @@ _OTHER_UNIT: Final = re.compile(
 _CHARACTERS: Final = re.compile(r" ?(?:characters?|chars?)\b|[个]?字符")
 _BYTES: Final = re.compile(r" ?(?:bytes?|kb|mb|gb|kib|字节)\b")
 _CHARACTERS_BEFORE: Final = re.compile(
-    r"\b(?:characters?|chars?|max ?length)\b[^#]{0,24}(?:#(?:(?!token)[^#;]){0,24})?\Z|字符[^#]{0,8}\Z"
+    r"\b(?:characters?|chars?|expected max ?length)\b[^#]{0,24}(?:#(?:(?!token)[^#;]){0,24})?\Z|字符[^#]{0,8}\Z"
 )
 _BYTES_BEFORE: Final = re.compile(r"\b(?:bytes|message size|payload size|body size|larger than max)[^#.]{0,20}(?:#[^#;]{0,24})?\Z")
 _NO_COUNT_BEFORE: Final = re.compile(
@@ -95,25 +98,25 @@ _BEFORE: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
         ),
         (r"\bmax total tokens\Z|\btotal(?: token count| tokens?| length| number of tokens)?(?: is| of| was|:| =)*(?: at least| about)?\Z", "total"),
         (r"\brequires a (?:\w+ ){0,2}(?:length|size|window|context) of\Z", "total"),
-        (r"\b(?:input|inputs|prompt|messages)\b.*(?:\band\b|\+|\bplus\b).*\b(?:output|completion|max|new|generated) tokens?\Z", "total"),
-        (r"\b(?:maximum|max) (?:number of )?(?:context|prompt|input|sequence|model|position|seq|token)\b.*\Z", "limit"),
+        (r"\b(?:input|inputs|prompt|messages)\b.*(?:\band\b|\+|\bplus\b).*\b(?:output|completion|max|new|generated|prediction)(?: tokens?| budget| length)?(?: of)?\Z", "total"),
+        (r"\b(?:maximum|max) (?:number of )?(?:context|prompt|input|sequence|model|position|seq|token)\b.*\Z|\bmaximum output\b.*\Z", "limit"),
         (
             r"\b(?:exceed\w*|surpass\w*|greater than|larger than|longer than|more than|less than|higher than|than|over|above|beyond|below|must be|should be"
-            r"|cannot be|can't be|supports?|allowed|allows|limit|limits|limited|range)\b(?!.*\b(?:received|got|given|requested|has|actual|used|passed|contains)\b)",
+            r"|cannot be|can't be|supports?|accepts?|can (?:read|handle|process|take|accept|hold)|holds|allowed|allows|limit|limits|limited|range)\b(?!.*\b(?:received|got|given|requested|has|actual|used|passed|contains)\b)",
             "limit",
         ),
         (r"\bmax (?:completion |output |new |generation )?tokens?(?: or max completion tokens)?(?: value)?(?: of| is too large|:| is)?\Z", "output"),
         (r"\b(?:output|completion|generation|generated)(?: tokens?| length)?(?: is| of|:| =)?\Z|\bgenerating\Z", "output"),
         (r"(?:prompt|input) tokens? ?=\Z", "input"),
         (r"\b(?:context (?:window|length|size|limit)|n ctx|max(?:imum)?|capacity|(?:model|seq|session|max) len)\b", "limit"),
-        (r"上限|最大|限制|最多|不超过|超过|超出|大于|limite|límite|grenze|лимит|최대|以内", "limit"),
-        (r"\b(?:requested|requesting|request(?:ed)? about|current(?:ly)?(?: length)?(?: is)?|asked for|received|got|given|used)(?: at least| about| a)?:?\Z", "requested"),
+        (r"上限|最大|限制|最多|不超过|超过|超出|大于|以内|limite|límite|máxim|massim|grenze|maximal|höchstens|au plus|лимит|максим|최대", "limit"),
+        (r"\b(?:requested|requesting|request(?:ed)? about|current(?:ly)?(?: length)?(?: is)?|asked for|received|got|given|used|sent)(?: at least| about| a)?:?\Z", "requested"),
         (
             r"\b(?:input|inputs|prompts?|messages?|request|requested|conversation|text|query|contains?|has|have|had|got|given|received|passed|provided|resulted in"
             r"|sequence|history|payload|body|file|too (?:large|long)|number of tokens|token count|tokens?|keep the first|estimated|actual|length|size)\b",
             "input",
         ),
-        (r"输入|请求|提示|当前|入力|입력|запрос|токен|entrada|eingabe|entrée", "input"),
+        (r"输入|请求|提示|当前|数量|token|入力|現在|実際|입력|현재|요청|запрос|токен|entrada|eingabe|entrée", "input"),
     )
 )
 #: Right after the number.
@@ -126,7 +129,9 @@ _AFTER: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
         (r" (?:tokens? )?(?:from|in|of|for) (?:the |your )?(?:input |system )?(?:messages?|prompt|functions?|tools?|text|tool input|text input|image input)\b", "part"),
         (r" (?:inputs?|prompt|context) tokens?\b", "input"),
         (r" (?:tokens? )?(?:maximum|max|limit|allowed|context (?:length|window|limit|size)|exceeded)\b", "limit"),
-        (r" ?(?:tokens? )?(?:requested|used|sent)\b", "requested"),
+        (r" ?(?:tokens? )?(?:requested|used|sent|angefragt)\b", "requested"),
+        (r" ?(?:tokens? )?(?:at most|at maximum|(?:are|is) (?:available|allowed)|erlaubt|max\b)", "limit"),
+        (r" ?(?:tokens? )?were (?:given|sent|passed|provided|requested)", "requested"),
         (r" tokens? long\b", "input"),
     )
 )

@@ -17,7 +17,7 @@ from .message_text import ReadText, read_text
 from .number_roles import Numbers, Unit, numbers_of
 from .safe_access import cut, integer
 from .stop_signals import StopSignal, stop_signal, stop_signal_of_text
-from .text_rules import LOOK_ALIKES, OVERFLOWS, SETTLED_BY_WORDS, first_match, says_output_too, weak
+from .text_rules import LOOK_ALIKES, OTHERS, OVERFLOWS, SETTLED_BY_WORDS, first_match, says_output_too, weak
 
 __all__ = ["REMEDIES", "RuleErrorClassifier"]
 
@@ -154,6 +154,9 @@ def _verdict(failures: tuple[ProviderFailure, ...], read: ReadText, provider: st
     overflow = first_match(OVERFLOWS, read.words) if status not in _ACCOUNT else None
     if overflow is not None and not (status in _DOUBTFUL and weak(read.words)):
         return _widened(_Verdict(kind=overflow.kind, evidence=f"text: {overflow.name}"), read)
+    other = first_match(OTHERS, read.words) if not _ECHO_OF_OVERFLOW.search(read.echoed) else None
+    if by_class is None and other is not None and status not in _ACCOUNT:
+        return _Verdict(kind=other.kind, evidence=f"text: {other.name}")
     return by_class or _without_words(status, read, failures, provider)
 
 

@@ -14,7 +14,7 @@ from attrs import field, frozen
 from contextport.contracts.provider_error import ErrorKind as K
 from contextport.contracts.provider_error import Remedy as R
 
-__all__ = ["LOOK_ALIKES", "OVERFLOWS", "SETTLED_BY_WORDS", "TextRule", "first_match", "says_output_too", "weak"]
+__all__ = ["LOOK_ALIKES", "OTHERS", "OVERFLOWS", "SETTLED_BY_WORDS", "TextRule", "first_match", "says_output_too", "weak"]
 
 
 def _pattern(source: str) -> re.Pattern[str]:
@@ -51,7 +51,7 @@ _OVER: Final = (
 _WINDOW: Final = (
     r"(?:context(?: window| length| size| limit| budget| capacity)?|tokens?|token (?:limit|count|budget)|prompt (?:length|limit|size|tokens?)"
     r"|input (?:length|limit|size|tokens?)|sequence (?:length|len)|seq len|model(?:'s)? (?:len|length|limit|capacity|max(?:imum)?)|max model len|session len"
-    r"|n ctx|position embeddings|maximum length)"
+    r"|n ctx|position embeddings|window|maximum length)"
 )
 _SUBJECT: Final = (
     r"(?:prompt|inputs?|context|conversation|dialog(?:ue)?|chat|history|messages?|thread|query|question|request|sequence|transcript|text|content"
@@ -70,9 +70,9 @@ _LIMITING: Final = (
 #: The input is part of what is compared.
 _SUM: Final = (
     r"(?:\binputs?\b|\bprompt\b|\bmessages\b|\bcontext\b)[^.;]{0,40}(?:\band\b|\+|\bplus\b)[^.;]{0,30}(?:output|completion|generat|response|prediction|new tokens|max tokens)"
-    r"|(?:output|completion|new|max) tokens[^.;]{0,30}(?:\band\b|\+|\bplus\b)[^.;]{0,20}(?:input|prompt)|> context window|- input tokens|sum of|max tokens of # exceeded"
+    r"|(?:output|completion|new|max) tokens[^.;]{0,30}(?:\band\b|\+|\bplus\b)[^.;]{0,20}(?:input|prompt)|> context window|- input tokens|sum of|max tokens of # exceeded|max tokens[^.;]{0,30}(?:for|of|in) (?:the )?(?:model )?(?:input|prompt)"
 )
-_MEDIA: Final = r"(?:images?|pictures?|photos?|pdfs?|pages?|videos?|audio|attachments?|media|files?|图片|图像|文件|视频|音频)"
+_MEDIA: Final = r"(?:images?|pictures?|photos?|pdfs?|pages?|videos?|audio|attachments?|media|files?|documents?|图片|图像|文件|视频|音频)"
 
 # --- look-alikes --------------------------------------------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ SETTLED_BY_WORDS: Final = (
         "string too long",
         K.FIELD_LENGTH,
         r"string too long|expected a string with maximum length|(?:string|value|name|description|id) (?:should|must) (?:have|be) (?:at most|no longer than|less than)"
-        r" # char|(?:metadata|stop sequence|title|name|description|url)[^.;]{0,30}(?:too long|exceeds (?:the )?(?:maximum|max)(?: allowed)? length)",
+        r" # char|\b(?:key|metadata|stop sequence|title|name|description|url|header|label|schema|value)\b[^.;]{0,24}(?:too long|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char)",
     ),
     TextRule("too many tools", K.COUNT_LIMIT, r"(?:tools|functions)\W*(?:: )?array too long|too many (?:tools|functions)|number of (?:tools|functions)[^.;]{0,30}"
              r"(?:exceed|limit|max)|(?:at most|maximum of|more than) # (?:tools|functions)", remedy=R.DROP_TOOLS),
@@ -92,8 +92,8 @@ SETTLED_BY_WORDS: Final = (
     TextRule(
         "too many items",
         K.COUNT_LIMIT,
-        r"array too long|request count exceeds|batch size[^.;]{0,30}(?:exceed|too large|larger|greater|max|limit)|(?:at most|maximum of) # (?:blocks|items|elements|parts"
-        r"|entries|inputs|contents|stop)|too many (?:parts|items|blocks|inputs|elements|stop sequences|cache control)|number of (?:requests|parts|items|blocks|inputs)"
+        r"array too long|request count exceeds|batch size[^.;]{0,30}(?:exceed|too large|larger|greater|max|limit)|(?:at most|maximum of|up to) # (?:\w+ )?(?:blocks|items|elements|parts"
+        r"|entries|inputs|contents|stop|sequences|examples)|stop sequences[^.;]{0,20}(?:exceed|limit|max)|too many (?:parts|items|blocks|inputs|elements|stop sequences|cache control|tool calls)|number of (?:requests|parts|items|blocks|inputs)"
         r"[^.;]{0,20}exceed",
         remedy=R.FIX_PARAMS,
     ),
@@ -103,12 +103,12 @@ LOOK_ALIKES: Final = (
     TextRule(
         "a tool's failure",
         K.USER_TEXT,
-        r"\A(?:error )?(?:executing|running|calling|in) (?:the )?tool\b|\Atool(?: \w+)? (?:failed|errored|execution|crashed|raised)|\A(?:sub)?agent (?:said|failed)",
+        r"\A(?:error )?(?:executing|running|calling|in) (?:the )?tool\b|\Atool(?: \w+)? (?:error|failed|errored|execution|crashed|raised)|\A(?:sub)?agent (?:said|failed)",
     ),
     TextRule(
         "bad key or token",
         K.AUTH,
-        r"\bapi[ -]?(?:key|token)s?\b|\b(?:invalid|expired|revoked|missing|malformed) (?:access |auth\w* |bearer |security |session )?(?:token|key|credentials?)\b(?! (?:count|limit))"
+        r"\bapi[ -]?(?:key|token)s?\b|\b(?:access|auth\w*|bearer|security|session|refresh|csrf|id|oauth) tokens?\b|\b(?:invalid|expired|revoked|missing|malformed) (?:access |auth\w* |bearer |security |session )?(?:token|key|credentials?)\b(?! (?:count|limit))"
         r"|token (?:has |is |was )?(?:expired|revoked|invalid)|\bunauthori[sz]ed\b|\bauthentication\b|\bcredentials?\b|\bjwt\b|\bbearer\b|security token|permission denied"
         r"|access denied|forbidden|鉴权|令牌(?:无效|过期)|密钥",
         unless=r"context (?:window|length)",
@@ -116,7 +116,7 @@ LOOK_ALIKES: Final = (
     TextRule(
         "answer cut at its limit",
         K.OUTPUT_TRUNCATED,
-        r"length limit was reached|(?:output|response|answer|generation|completion) (?:was |is |got )?(?:truncated|cut off)|(?:max(?:imum)? )?(?:output|completion) tokens? (?:limit )?(?:was |is |has been )?reached"
+        r"length limit was reached|(?:output|response|answer|generation) (?:has )?exceeded|reached (?:the |its )?max(?:imum)? (?:output |completion )?tokens|(?:output|response|answer|generation|completion) (?:was |is |got )?(?:truncated|cut off)|(?:max(?:imum)? )?(?:output|completion) tokens? (?:limit )?(?:was |is |has been )?reached"
         r"|\bmax tokens (?:limit )?(?:was |is |has been )?reached",
         unless=r"context (?:window|length|size)",
     ),
@@ -124,7 +124,7 @@ LOOK_ALIKES: Final = (
         "plan does not include it",
         K.ENTITLEMENT,
         r"(?:long context|1m context|context window)[^.;]{0,40}(?:not (?:yet )?available|not (?:enabled|supported|included|allowed)|requires? (?:extra|a|an|tier)"
-        r"|is only available|beta)|extra usage is required|(?:plan|subscription|account|tier)[^.;]{0,30}(?:does not|doesn't|not) (?:include|support|have access|allow)",
+        r"|is only available|beta)|extra usage is required|(?:plan|subscription|account|tier)[^.;]{0,30}(?:does not|doesn't|not) (?:include|support|have access|allow)|\b(?:need|needs|requires?) (?:a |an )?(?:\w+ )?(?:tier|plan|subscription)\b|in your (?:current )?plan|not available (?:for|in|on) your",
         remedy=R.DISABLE_BETA,
     ),
     TextRule(
@@ -142,19 +142,19 @@ LOOK_ALIKES: Final = (
     TextRule(
         "rate limit",
         K.RATE_LIMIT,
-        r"\brate[ -]?limit|\brate (?:exceeded|increased)|\bper[ -]?min(?:ute)?\b|/ ?min(?:ute)?\b|per second|per hour|\b[tr]p[mdsh]\b|too many requests|\bthrottl\w*|concurren\w+"
+        r"\brate[ -]?limit|\brate (?:exceeded|increased)|\b(?:token|request|input) rate\b|token bucket|\bper[ -]?min(?:ute)?\b|/ ?min(?:ute)?\b|per second|per hour|\b[tr]p[mdsh]\b|too many requests|\bthrottl\w*|concurren\w+"
         r"|capacity exceeded|频率|速率|限流|每分钟|并发|请求过于频繁|qps",
     ),
     TextRule(
         "quota or credit",
         K.QUOTA,
         r"\bquota\w*|\bcredits?\b|\bbalance\b|\bbilling\b|current plan limits?|\bplan limits?\b|recharge|\bpayment\b|paid account|per day|per month|/ month|/ ?day\b|daily|monthly|weekly"
-        r"|\bspend(?:ing)?\b|usage limit|\bbudget has been exceeded|exceeded budget|insufficient funds|account is suspended|余额|额度|配额|欠费|充值|套餐",
+        r"|\bspend(?:ing)?\b|\bused up\b|allowance|\btoday\b|free trial|usage limit|\bbudget has been exceeded|exceeded budget|insufficient funds|account is suspended|余额|额度|配额|欠费|充值|套餐",
     ),
     TextRule(
         "wait and retry",
         K.RATE_LIMIT,
-        r"please wait|retry after|retry in #|try again in #|try again (?:later|shortly)|slow down|稍后(?:再试|重试)",
+        r"please wait|retry after|retry in \S|try again in #|try again (?:later|shortly)|slow down|稍后(?:再试|重试)",
         unless=r"context (?:window|length|size)|prompt is too long",
     ),
     TextRule(
@@ -188,7 +188,7 @@ LOOK_ALIKES: Final = (
         K.MEDIA_LIMIT,
         rf"\b{_MEDIA}\b[^.;]{{0,60}}(?:exceed|too (?:large|big|long|many)|larger than|at most|limit|dimension|maximum|duration|超)|(?:too many|number of|maximum of #|at most #|more than #) (?:\w+ )?{_MEDIA}\b"
         r"|(?:图片|图像|文件|视频|音频)[^。;]{0,12}(?:过大|过长|超)",
-        unless=r"\btokens?\b|context (?:window|length|limit)|request size exceeds",
+        unless=r"\btokens?\b|\bcontext\b|request size exceeds|cached",
         remedy=R.DROP_MEDIA,
     ),
     TextRule(
@@ -200,7 +200,7 @@ LOOK_ALIKES: Final = (
     TextRule(
         "size of the body",
         K.PAYLOAD_BYTES,
-        r"entity too large|payload|(?:request |http )?body (?:is )?(?:too large|size|exceed|larger)|exceeds the maximum size|upload (?:size )?limit|request size exceeds|larger than max \(?#"
+        r"entity too large|payload (?:is |was )?(?:too|size|exceed\w*|larger|limit)|(?:request |http )?body (?:is )?(?:too large|size|exceed|larger)|exceeds the maximum size|upload (?:size )?limit|request size exceeds|larger than max \(?#"
         r"|# ?(?:bytes|kb|mb|mib|gb|kib)\b|content length[^.;]{0,20}(?:exceed|too)|message larger than max|(?<!context )size limit(?: of)? #|request too large\W*\Z|request too large(?! for)"
         r"|请求体",
         unless=r"# tokens|context (?:window|length|limit|size)|token limit|too many tokens",
@@ -217,15 +217,15 @@ LOOK_ALIKES: Final = (
     TextRule(
         "a limit of the parameter itself",
         K.PARAMETER,
-        r"must be greater than thinking|thinking[. ]budget|reasoning tokens # exceeds|below minimum|unsupported parameter|not supported with this model|(?:cached content|start caching)"
-        r"|is too long for this field|must be (?:a )?(?:positive|non negative)|must be (?:between|one of|in) ",
-        unless=r"context (?:window|length)",
+        r"must be greater than thinking|thinking[. ]budget|reasoning tokens # exceeds|below minimum|not supported with this model|cached content|context caching|start caching"
+        r"|is too long for this field|must be (?:a )?(?:positive|non negative)",
     ),
     TextRule(
         "cap of the output",
         K.OUTPUT_CAP,
         rf"\b{_OUTPUT}\b{_BETWEEN}{_LIMITING}|range of (?:\w+ )?max ?(?:\w+ )?tokens|max(?:imum)? (?:allowed )?(?:number of )?(?:output|completion) tokens (?:\(|is|of|for|allowed)"
-        r"|(?:at most|maximum of|up to) # (?:output|completion|new) tokens|(?:invalid max ?(?:\w+ )?tokens value|max ?(?:\w+ )?tokens value of)|(?:输出|生成)[^。;]{0,20}(?:超过|超出|大于|上限)|max tokens[^。;]{0,20}(?:超过|超出|大于|取值|范围)",
+        r"|max(?:imum)? output (?:length|tokens?|size)(?: is| of|:) #|(?:at most|maximum of|up to) # (?:output|completion|new) tokens"
+        r"|# (?:output|completion|new) tokens?\b(?:(?!prompt|input|context|total)[^.;]){0,50}(?:at most|\bmax|limit|only)|(?:invalid max ?(?:\w+ )?tokens value|max ?(?:\w+ )?tokens value of)|(?:输出|生成)[^。;]{0,20}(?:超过|超出|大于|上限)|最大输出|max tokens[^。;]{0,20}(?:超过|超出|大于|取值|范围)",
         unless=_SUM,
     ),
 )
@@ -247,16 +247,25 @@ OVERFLOWS: Final = (
     TextRule(
         "window exceeded",
         K.INPUT,
-        rf"\b(?:{_WINDOW}|prompt|input|conversation|length limit|model limit)\b(?:(?!deadline)[^.;]){{0,60}}?(?:\bexceed(?:s|ed|ing)?\b|overflows|overflowed|overflow error|\breached\b|is full"
-        r"|\bexhausted\b|has been hit|too small for)",
+        r"\bcontext(?: (?:window|length|size|limit|budget|capacity|len|#|tokens?|the|is|was|has|have|been|now|already|of|for|in|this|model|models)|'s| ?\(#\)?)*[:,]?"
+        r" (?:exceed(?:s|ed|ing)?|overflows|overflowed|overflow error|reached|full|exhausted|overrun|too small for)\b|\b(?:token|length|prompt|input|model) limit (?:was |is |has been )?(?:reached|hit)"
+        r"|\b(?:conversation|chat|thread|session) (?:has |is )?(?:reached|hit|at) (?:its|the|a) (?:max\w*|limit|length)",
+    ),
+    TextRule(
+        "input exceeds",
+        K.INPUT,
+        rf"\b(?:tokens?|{_SUBJECT}|sequence length|length limit|model limit)\b(?:(?!deadline|retr|manager|cache|lifetime|expir)[^.;]){{0,60}}?\bexceed(?:s|ed|ing)?\b"
+        r"(?=\W*\Z| ?[:.,;!(#]| (?:(?:the|this|its|our|your|customer|of|allowed|supported|configured|maximum|max) )*(?:max\w*|limit\w*|allowed|models?|context|length|tokens?|size|window"
+        r"|capacity|by|#)\b)",
     ),
     TextRule(
         "too long",
         K.INPUT,
-        rf"\b{_SUBJECT}\b(?:(?!field|parameter|property|schema)[^.;]){{0,50}}?\btoo (?:long|large|big|lengthy|many)(?! for (?:this|the) (?:field|parameter))",
+        rf"\b{_SUBJECT}\b(?:(?!field|parameter|property|schema)[^.;:]){{0,50}}?\btoo (?:long|large|big|lengthy|many)(?! for (?:this|the) (?:field|parameter))"
+        rf"|\b{_SUBJECT}\b[^.;]{{0,40}}\b(?:beyond|more than|larger than|bigger than|longer than) (?:what )?(?:the |this |your )?(?:\w+ )?(?:model|can\b)",
         unless=r"too many (?:requests|retries|redirects)|request too large\W*\Z",
     ),
-    TextRule("too many tokens", K.INPUT, r"too many (?:\w+ )?tokens|tokens? (?:\w+ )?too (?:long|many|large)|too large for (?:the |this )?model"),
+    TextRule("too many tokens", K.INPUT, r"too many (?:\w+ )?tokens|too much (?:text|content|context|input)\b|tokens? (?:\w+ )?too (?:long|many|large)|too large for (?:the |this )?model"),
     TextRule(
         "maximum of the window is said",
         K.INPUT,
@@ -266,7 +275,11 @@ OVERFLOWS: Final = (
     TextRule(
         "tokens against a number",
         K.INPUT,
-        r"# (?:\w+ )?tokens?\b[^.;]{0,50}(?:>|\bexceed|\bover\b|\babove\b|greater|more than|longer|but (?:the )?(?:limit|max|model))|tokens ?\(?#\)?[^.;]{0,50}(?:>|exceed|greater|longer)",
+        r"# ?(?:\w+ )?tokens?\b[^.;]{0,40}\b(?:but|while|only|max(?:imum|imal)?|limit|available|allowed|at most|allows|supports?|permitted)\b[^.;]{0,40}#"
+        r"|\b(?:at most|only|max\w*|limit\w*|up to|supports?|accepts?|allows?|allowed)\b[^.;]{0,30}# (?:\w+ )?tokens?\b[^#]{0,40}#"
+        r"|(?:최대|最大)[^.。;#]{0,14}(?:컨텍스트|토큰|입력|コンテキスト|トークン|入力|上下文|输入|长度|token)[^.。;#]{0,10}#"
+        r"|(?:最大|最多|支持|上限)[^。;]{0,12}# ?个? ?tokens?[^;]{0,16}#"
+        r"|# (?:\w+ )?tokens?\b[^.;]{0,50}(?:>|\bexceed|\bover\b|\babove\b|greater|more than|longer|but (?:the )?(?:limit|max|model))|tokens ?\(?#\)?[^.;]{0,50}(?:>|exceed|greater|longer)",
     ),
     TextRule(
         "input must not be longer",
@@ -278,7 +291,7 @@ OVERFLOWS: Final = (
     TextRule(
         "does not fit",
         K.INPUT,
-        r"(?:not|n't|cannot|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b[^.;]{0,40}(?:context|window|model|tokens)|no room (?:left )?in the (?:context|window)|truncat\w+[^.;]{0,40}context (?:window|length|size)",
+        r"(?:not|n't|cannot|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b[^.;]{0,40}(?:context|window|model|tokens)|(?:no|not enough|insufficient) (?:room|space)[^.;]{0,30}(?:context|window|prompt)|truncat\w+[^.;]{0,40}context (?:window|length|size)",
     ),
     TextRule(
         "reduce the input",
@@ -289,9 +302,20 @@ OVERFLOWS: Final = (
     TextRule("in other languages", K.INPUT, _OTHER_LANGUAGES),
 )
 
+#: Wordings of other mistakes, tried when nothing else matched.
+OTHERS: Final = (
+    TextRule(
+        "a parameter's value",
+        K.PARAMETER,
+        r"must be (?:between|one of|in|less than|greater than|at (?:least|most))\b|should be (?:one of|between|less than|greater than|a valid)|input should be|unsupported (?:parameter|value)"
+        r"|(?:is|are) not supported|must be an? (?:string|list|array|object|number|integer|boolean)|invalid (?:value|type|parameter)|unknown (?:parameter|field|argument)|extra inputs are not permitted|参数(?:错误|无效)",
+    ),
+    TextRule("a missing message", K.INVARIANT, r"at least one message|messages (?:is|are|must be|cannot be) (?:required|empty|non)|no messages"),
+)
+
 #: Output is part of what was too much.
 _OUTPUT_TOO: Final = re.compile(
-    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #)|\bgenerat(?:e|ed|ing|ion)\b|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
+    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)|\bgenerat(?:e|ed|ing|ion)\b|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
     r"|\bnew tokens\b|model token limit: # \(requested"
 )
 #: Wordings that need a status that does not speak against an overflow.
