@@ -29,6 +29,8 @@ from .request_sizes import RequestSizes, target_of
 
 __all__ = ["body_bytes", "recover", "recover_bytes", "request_too_large"]
 
+_NEEDS = 4  # times that a manager is asked for what it says it needs: for the prompt, for prompt and question, and to spare
+
 
 async def recover(
     manager: ShapesWindow,
@@ -73,16 +75,16 @@ async def _at_most(
     manager: ShapesWindow, session_id: str, aim: int, most: int, profile: ProviderProfile | str | None
 ) -> Context | None:
     """A window of at most `aim` tokens, else the smallest one of at most `most`, else None."""
-    try:
-        return await manager.get_context(session_id, max_tokens=aim, profile=profile)
-    except BudgetTooSmall as error:
-        needed = error.details.get("needed", most)
-    if not aim < needed <= most:
-        return None
-    try:
-        return await manager.get_context(session_id, max_tokens=needed, profile=profile)
-    except BudgetTooSmall:
-        return None
+    limit = aim
+    for _ in range(_NEEDS):
+        try:
+            return await manager.get_context(session_id, max_tokens=limit, profile=profile)
+        except BudgetTooSmall as error:
+            needed = error.details.get("needed", most)
+        if not limit < needed <= most:
+            return None
+        limit = needed
+    return None
 
 
 async def recover_bytes(

@@ -22,6 +22,7 @@ from contextport.contracts import (
     Usage,
     implements,
 )
+from contextport.strategies import newest_question
 
 Asked = tuple[tuple[Message, ...], int | None]
 Step = Completion | Exception
@@ -137,7 +138,9 @@ class Writer:
         return cut(self.text[start:stop]) if stop < len(self.text) else said(self.text[start:])
 
     def _place(self, messages: Sequence[Message]) -> int:
-        shown = next((message.text for message in reversed(messages) if message.role == "assistant"), "")
+        question = newest_question(messages)
+        after = messages[0 if question is None else question :]
+        shown = next((message.text for message in reversed(after) if message.role == "assistant"), "")
         end = shown.rsplit("left out…]", 1)[-1]
         if self.text.startswith(end):
             return len(end)

@@ -273,8 +273,8 @@ def test_a_cut_call_is_left_out_and_a_whole_one_asked_for() -> None:
 @pytest.mark.parametrize("stop", [StopReason.OUTPUT_LIMIT, StopReason.UNKNOWN, StopReason.END, StopReason.MALFORMED])
 def test_no_cut_call_is_ever_in_a_result(stop: StopReason) -> None:
     for mode in ("continue", "stop", "off"):
-        model = ScriptedModel(lambda *_: said("", stop, CUT_CALL))  # noqa: B023
-        output = whole(model, policy=ContinuationPolicy(mode=mode))  # type: ignore[arg-type]
+        model = ScriptedModel(lambda *_: said("", stop, CUT_CALL))
+        output = whole(model, policy=ContinuationPolicy(mode=mode))
         assert output.message is None
         assert len(model.asked) <= 2
 

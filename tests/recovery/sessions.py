@@ -1,0 +1,88 @@
+"""Sessions of the real manager, and models with a real limit, for tests of recovery."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
+from contextport.adapters.events.collecting_sink import CollectingEventSink
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.stores.memory_store import MemoryContextStore
+from contextport.contracts import Budget, Completion, Limits, Message, ModelCallFailed, TokenCounter
+from contextport.contracts.counting import total_tokens
+from contextport.strategies.recovery import Responder
+from tests.cases.words_counter import WordsCounter
+from tests.recovery.scripted_model import ScriptedModel, failed, overflow, said
+
+SESSION = "s"
+
+
+def engine(budget: int | Budget = 1_000, *, counter: TokenCounter | None = None, **more: Any) -> ContextEngine:
+    chosen = Budget.of(budget) if isinstance(budget, int) else budget
+    return ContextEngine(store=MemoryContextStore(), counter=counter or WordsCounter(), budget=chosen, **more)
+
+
+def words(n: int, name: str = "w") -> str:
+    return " ".join(f"{name}{k}" for k in range(n))
+
+
+async def filled(manager: ContextEngine, turns: int = 10, size: int = 10, prompt: str = "") -> ContextEngine:
+    """`turns` rounds of a question and an answer of `size` words each, and a question of two."""
+    if prompt:
+        await manager.set_system_prompt(SESSION, prompt)
+    for n in range(turns):
+        await manager.add_message(SESSION, Message.user(words(size, f"u{n}_"), id=f"u{n}"))
+        await manager.add_message(SESSION, Message.assistant(words(size, f"a{n}_"), id=f"a{n}"))
+    await manager.add_message(SESSION, Message.user("Go on", id="question"))
+    return manager
+
+
+class LimitedModel(ScriptedModel):
+    """Refuses requests of more than `limit` of its own tokens, which are `ratio` for each word; `wording` gives the error."""
+
+    def __init__(self, limit: int, wording: str = "none", ratio: float = 1.0, answer: Completion | None = None) -> None:
+        super().__init__(self._step)
+        self.limit = limit
+        self.ratio = ratio
+        self._wording = wording
+        self._answer = answer or said("Done")
+
+    def size(self, messages: Sequence[Message]) -> int:
+        return int(total_tokens(messages, WordsCounter()) * self.ratio)
+
+    def _step(self, messages: Sequence[Message], max_output: int | None) -> Completion | Exception:
+        size = self.size(messages)
+        shared = self._wording == "shared"
+        if size + (max_output or 0) * shared <= self.limit:
+            return self._answer
+        return self._refusal(size, max_output or 0)
+
+    def _refusal(self, size: int, output: int) -> ModelCallFailed:
+        if self._wording == "numbers":
+            return failed(f"prompt is too long: {size} tokens > {self.limit} maximum", kind="invalid_request_error")
+        if self._wording == "limit":
+            return overflow(f"This model's maximum context length is {self.limit} tokens.")
+        if self._wording == "shared":
+            return failed(
+                f"input length and `max_tokens` exceed context limit: {size} + {output} > {self.limit}, "
+                "decrease input length or `max_tokens` and try again",
+                kind="invalid_request_error",
+            )
+        return overflow("Your input exceeds the context window of this model.")
+
+
+def responder(manager: ContextEngine, model: ScriptedModel, *, counter: TokenCounter | None = None, **more: Any) -> Responder:
+    limits = more.pop("limits", Limits())
+    return Responder(
+        manager=manager,
+        model=model,
+        classifier=RuleErrorClassifier(),
+        counter=counter or WordsCounter(),
+        limits=limits,
+        **{"min_output": 1, **more},
+    )
+
+
+def kinds(sink: CollectingEventSink) -> list[str]:
+    return [event.kind.value for event in sink.events]

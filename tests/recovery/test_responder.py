@@ -1,0 +1,563 @@
+"""A session is answered in spite of limits: bounded, each request another one, the answer stored once."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
+from contextport.adapters.events.collecting_sink import CollectingEventSink
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.stores.memory_store import MemoryContextStore
+from contextport.adapters.tokenizers.calibrated_counter import CalibratedTokenCounter
+from contextport.contracts import (
+    Budget,
+    BudgetTooSmall,
+    CapabilityNotSupported,
+    Completion,
+    ContextManager,
+    ContextOverflow,
+    ContextStats,
+    InvalidArgument,
+    Json,
+    Limits,
+    Message,
+    MessageConflict,
+    ModelCallFailed,
+    PortMismatch,
+    RequestTooLarge,
+    StopReason,
+    TextDelta,
+    Usage,
+    implements,
+)
+from contextport.contracts.context import Context
+from contextport.strategies.recovery import Answer, ContinuationPolicy, Discarded, Responder
+from tests.cases.words_counter import WordsCounter
+from tests.recovery.scripted_model import (
+    ScriptedModel,
+    StreamingModel,
+    Writer,
+    call,
+    cut,
+    failed,
+    overflow,
+    said,
+)
+from tests.recovery.sessions import SESSION, LimitedModel, engine, filled, kinds, responder, words
+
+
+def answered(model: ScriptedModel, manager: ContextEngine | None = None, *, turns: int = 10, **more: Any) -> tuple[Answer, list[str]]:
+    """The answer to a filled session, and the texts stored in it in the end."""
+    asks = {key: more.pop(key) for key in ("add", "extra", "resume", "message_id") if key in more}
+
+    async def run() -> tuple[Answer, list[str]]:
+        used = await filled(manager or engine(), turns)
+        answer = await responder(used, model, **more).answer(SESSION, **asks)
+        return answer, [message.text for message in (await used.get_context(SESSION)).messages]
+
+    return asyncio.run(run())
+
+
+def sizes(model: ScriptedModel) -> list[int]:
+    return [sum(len(m.text.split()) for m in messages) for messages, _ in model.asked]
+
+
+# --- too large ------------------------------------------------------------------------------------------------------------
+
+
+def test_without_trouble_there_is_one_request_and_one_message() -> None:
+    model = LimitedModel(1_000)
+    answer, stored = answered(model)
+    assert (answer.tried, answer.truncated) == ((202,), False)
+    assert answer.stored == answer.message
+    assert stored[-2:] == ["Go on", "Done"]
+
+
+@pytest.mark.parametrize("wording", ["none", "numbers", "limit", "shared"])
+@pytest.mark.parametrize("limit", [60, 120, 190])
+@pytest.mark.parametrize("ratio", [0.7, 1.0, 1.9])
+def test_an_overflow_is_answered_with_smaller_windows(wording: str, limit: int, ratio: float) -> None:
+    """Also where our own count said that it fits: the manager's budget is 1 000 words (W12)."""
+    model = LimitedModel(limit, wording, ratio)
+    answer, stored = answered(model, max_tries=4)
+    assert len(model.asked) == len(answer.tried) <= 4
+    assert sizes(model) == sorted(set(sizes(model)), reverse=True)
+    assert model.size(model.asked[-1][0]) <= limit
+    assert all(messages[-1].text == "Go on" for messages, _ in model.asked)
+    assert stored[-2:] == ["Go on", "Done"]
+    if wording in ("numbers", "shared"):
+        assert len(model.asked) <= 2
+        assert model.size(model.asked[-1][0]) > 0.4 * limit
+
+
+def test_tries_are_bounded_and_the_error_says_what_was_tried() -> None:
+    first = overflow("Your input exceeds the context window of this model.")
+    model = ScriptedModel([first, overflow(), overflow(), said("never reached")])
+    sink = CollectingEventSink()
+    with pytest.raises(ContextOverflow) as raised:
+        answered(model, sink=sink)
+    assert raised.value.tried == tuple(sizes(model))
+    assert len(model.asked) == 3
+    assert raised.value.__cause__ is first
+    assert kinds(sink) == ["context_recovered", "context_recovered", "recovery_failed"]
+
+
+def test_a_failed_answer_changes_nothing_stored() -> None:
+    async def run() -> tuple[list[Message], list[Message]]:
+        manager = await filled(engine())
+        before = (await manager.get_context(SESSION)).messages
+        with pytest.raises(ContextOverflow):
+            await responder(manager, ScriptedModel(lambda *_: overflow())).answer(SESSION)
+        return list(before), list((await manager.get_context(SESSION)).messages)
+
+    before, after = asyncio.run(run())
+    assert before == after
+
+
+def test_the_same_request_is_never_sent_twice() -> None:
+    async def run() -> ScriptedModel:
+        manager = engine(20)
+        await manager.set_system_prompt(SESSION, words(15))
+        await manager.add_message(SESSION, Message.user("Hi"))
+        model = LimitedModel(10)
+        with pytest.raises(ContextOverflow):
+            await responder(manager, model).answer(SESSION)
+        return model
+
+    model = asyncio.run(run())
+    assert len(model.asked) <= 3
+    assert len({(str(messages), limit) for messages, limit in model.asked}) == len(model.asked)
+
+
+def test_where_nothing_smaller_is_left_a_lower_output_limit_is_tried_once() -> None:
+    model = ScriptedModel([overflow(), said("Done")])
+    answer, _ = answered(model, engine(100), turns=0)
+    assert [limit for _, limit in model.asked] == [None, 98]
+    assert not answer.truncated
+
+
+def test_numbers_that_leave_no_doubt_end_it_at_once() -> None:
+    model = LimitedModel(1, "numbers")
+    with pytest.raises(ContextOverflow) as raised:
+        answered(model, turns=0)
+    assert len(model.asked) == 1
+    assert raised.value.limit == 1
+
+
+def test_a_learning_counter_is_told_what_the_provider_counts() -> None:
+    counter = CalibratedTokenCounter(WordsCounter(), margin=1.0)
+    manager = engine(counter=counter, model="m")
+    answered(LimitedModel(300, "numbers", 2.0), manager, counter=counter, learns_as="m")
+    assert counter.token_ratio("m") > 1.1
+    usage = Usage(input_tokens=202)
+    answered(ScriptedModel([said("Done", usage=usage)]), engine(counter=counter, model="n"), counter=counter, learns_as="n")
+    assert counter.token_ratio("n") == 1.0
+
+
+# --- output and input together ----------------------------------------------------------------------------------------------
+
+
+def test_the_output_limit_is_lowered_before_anything_is_left_out() -> None:
+    model = LimitedModel(300, "shared")
+    sink = CollectingEventSink()
+    answered(model, limits=Limits(max_output=200), min_output=50, sink=sink)
+    assert sizes(model) == [202, 202]
+    assert [limit for _, limit in model.asked] == [200, 98]
+    assert kinds(sink) == ["output_limit_lowered"]
+
+
+def test_an_answer_that_would_be_too_short_makes_the_window_smaller() -> None:
+    model = LimitedModel(300, "shared")
+    answered(model, limits=Limits(max_output=200), min_output=150)
+    assert sizes(model)[1] <= 150
+    assert model.asked[1][1] == 200 if sizes(model)[1] <= 100 else len(model.asked) == 3
+
+
+def test_an_output_cap_lowers_the_limit_and_nothing_else() -> None:
+    said_cap = failed("max_tokens is too large: 20000. This model supports at most 8192 completion tokens.", code="invalid_value")
+    model = ScriptedModel([said_cap, said("Done")])
+    answer, _ = answered(model, limits=Limits(max_output=20_000))
+    assert [limit for _, limit in model.asked] == [20_000, 8_192]
+    assert sizes(model) == [202, 202]
+    assert not answer.truncated
+
+
+def test_an_output_cap_that_nobody_asked_for_is_raised() -> None:
+    said_cap = failed("max_tokens is too large: 20000. This model supports at most 8192 completion tokens.", code="invalid_value")
+    with pytest.raises(ModelCallFailed):
+        answered(ScriptedModel([said_cap] * 3), limits=Limits(max_output=5))
+
+
+def test_a_window_that_leaves_no_room_is_made_smaller_before_any_request() -> None:
+    model = LimitedModel(250, "shared")
+    answered(model, limits=Limits(window=250, max_output=4_000), min_output=80)
+    [(_, limit)] = model.asked
+    assert limit is not None
+    assert limit >= 80
+    assert sizes(model)[0] + limit <= 250
+
+
+def test_tools_and_extra_messages_leave_less_room() -> None:
+    tools: list[Json] = [{"type": "function", "function": {"name": "t", "description": words(40)}}]
+    tool_tokens = WordsCounter().count_tools(tools)
+    model = ScriptedModel([said("Done")])
+    extra = [Message.user(words(30, "x"))]
+    limits = Limits(window=250, max_output=4_000)
+    answer, stored = answered(model, engine(tools=tools), limits=limits, min_output=60, tools=tools, extra=extra)
+    [(messages, limit)] = model.asked
+    assert messages[-1] is extra[0]
+    assert limit is not None
+    assert 60 <= limit == 250 - sizes(model)[0] - tool_tokens
+    assert extra[0].text not in stored
+    assert answer.context.tokens == sizes(model)[0] - 30
+
+
+def test_extra_messages_fit_the_managers_own_limit() -> None:
+    model = ScriptedModel([said("Done")])
+    answered(model, engine(210), extra=[Message.user(words(30, "x"))])
+    assert sizes(model)[0] <= 210
+
+
+def test_no_room_at_all_is_told_before_any_request() -> None:
+    model = ScriptedModel([])
+    with pytest.raises(BudgetTooSmall):
+        answered(model, engine(1_000), limits=Limits(window=20), min_output=19)
+    assert model.asked == []
+
+
+# --- not an overflow ----------------------------------------------------------------------------------------------------------
+
+OTHERS = [
+    failed("Rate limit reached for requests", 429, "rate_limit_exceeded", "requests"),
+    failed("Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000", 429, "rate_limit_exceeded", "tokens"),
+    failed("You exceeded your current quota", 429, "insufficient_quota", "insufficient_quota"),
+    failed("Incorrect API key provided", 401, "invalid_api_key"),
+    failed("Overloaded", 529, None, "overloaded_error"),
+    failed("The server had an error", 500, None, "server_error"),
+    failed("temperature must be between 0 and 2", 400),
+]
+
+
+@pytest.mark.parametrize("failure", OTHERS, ids=lambda failure: str(failure)[:40])
+def test_what_compaction_does_not_help_is_raised_at_once(failure: ModelCallFailed) -> None:
+    model = ScriptedModel([failure])
+    with pytest.raises(ModelCallFailed) as raised:
+        answered(model)
+    assert raised.value is failure
+    assert len(model.asked) == 1
+
+
+def test_an_overflow_and_then_a_rate_limit() -> None:
+    first = overflow()
+    model = ScriptedModel([first, OTHERS[0]])
+    with pytest.raises(ModelCallFailed) as raised:
+        answered(model)
+    assert raised.value is OTHERS[0]
+    assert len(model.asked) == 2
+
+
+def test_a_host_that_tries_again_has_each_message_once() -> None:
+    async def run() -> list[tuple[str, str]]:
+        manager = engine(100)
+        await manager.add_message(SESSION, Message.user("Please answer"))
+        model = StreamingModel([overflow(), OTHERS[5], said("Full answer")], breaks=["", "Half an"])
+        used = responder(manager, model)
+        with pytest.raises(ModelCallFailed):
+            async for _ in used.stream(SESSION):
+                pass
+        async for _ in used.stream(SESSION):
+            pass
+        return [(message.role, message.text) for message in (await manager.get_context(SESSION)).messages]
+
+    assert asyncio.run(run()) == [("user", "Please answer"), ("assistant", "Full answer")]
+
+
+# --- bytes ------------------------------------------------------------------------------------------------------------------
+
+
+def body_error() -> ModelCallFailed:
+    return failed("Request exceeds the maximum size", 413, None, "request_too_large")
+
+
+def test_a_body_that_is_too_large_is_made_smaller_once() -> None:
+    model = ScriptedModel([body_error(), said("Done")])
+    answered(model)
+    assert sizes(model)[1] < sizes(model)[0]
+    model = ScriptedModel([body_error(), body_error(), said("never reached")])
+    with pytest.raises(RequestTooLarge) as raised:
+        answered(model)
+    assert len(model.asked) == 2
+    assert raised.value.__cause__ is not None
+
+
+def test_a_newest_message_that_is_too_large_is_named() -> None:
+    async def run() -> None:
+        manager = engine(100_000)
+        for message in (Message.user("Hi"), Message.assistant("Hello"), Message.user("x" * 5_000, id="huge")):
+            await manager.add_message(SESSION, message)
+        await responder(manager, ScriptedModel([body_error()])).answer(SESSION)
+
+    with pytest.raises(RequestTooLarge) as raised:
+        asyncio.run(run())
+    assert raised.value.message_id == "huge"
+
+
+# --- cut answers ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_full_window_begins_the_answer_again_in_a_smaller_one() -> None:
+    model = StreamingModel([said("Half of an ans", StopReason.WINDOW_LIMIT), said("Whole answer")])
+    text, answer = streamed(model)
+    assert text == "Whole answer"
+    assert answer.message is not None
+    assert answer.message.text == "Whole answer"
+    assert sizes(model)[1] < sizes(model)[0]
+
+
+def test_a_full_window_with_nothing_left_to_try_keeps_what_was_written() -> None:
+    model = StreamingModel(lambda *_: said("Half of an ans", StopReason.WINDOW_LIMIT))
+    text, answer = streamed(model)
+    assert answer.truncated
+    assert answer.stored is None
+    assert text == "Half of an ans"
+    assert len(model.asked) == 3
+
+
+def test_a_cut_answer_is_stored_as_one_message() -> None:
+    text = words(60)
+    usage = Usage(input_tokens=5, output_tokens=2)
+    writer = Writer(text, [40, 70])
+    model = ScriptedModel(lambda messages, limit: writer_step(writer, messages, limit, usage))
+    answer, stored = answered(model)
+    assert stored[-1] == text
+    assert stored.count(text) == 1
+    assert answer.usage == usage + usage + usage
+    assert answer.output.model_calls == 3
+    assert answer.tried == (202,)
+
+
+def writer_step(writer: Writer, messages: Sequence[Message], limit: int | None, usage: Usage) -> Completion:
+    step = writer(messages, limit)
+    return said(step.message.text, step.stop, usage=usage)
+
+
+def test_a_truncated_answer_is_not_stored_and_goes_on() -> None:
+    text = words(60)
+
+    async def run() -> None:
+        manager = await filled(engine())
+        policy = ContinuationPolicy(max_continuations=1)
+        used = responder(manager, ScriptedModel(Writer(text, [40, 40])), continuation=policy)
+        first = await used.answer(SESSION, message_id="answer")
+        assert (first.truncated, first.stored) == (True, None)
+        assert (await manager.get_context(SESSION)).messages[-1].text == "Go on"
+        second = await used.answer(SESSION, resume=first.output.unfinished)
+        assert second.stored is not None
+        assert (second.stored.text, second.stored.id) == (text, "answer")
+        assert (await manager.get_context(SESSION)).messages[-1].text == text
+
+    asyncio.run(run())
+
+
+def test_an_overflow_in_a_continuation_keeps_what_was_written() -> None:
+    text = words(200)
+    writer = Writer(text, [600])
+    too_large = failed("prompt is too long: 420 tokens > 330 maximum", kind="invalid_request_error")
+    calls = 0
+
+    def step(messages: Sequence[Message], limit: int | None) -> Completion | Exception:
+        nonlocal calls
+        calls += 1
+        return too_large if calls == 2 else writer(messages, limit)
+
+    model = StreamingModel(step)
+    joined, answer = streamed(model)
+    assert answer.message is not None
+    assert joined == answer.message.text == text
+    assert len(model.asked) == 3
+    assert sizes(model)[2] < sizes(model)[1]
+    assert not answer.truncated
+
+
+def test_a_rate_limit_in_a_continuation_leaves_an_answer_that_goes_on() -> None:
+    model = StreamingModel([cut("A beginning, "), OTHERS[0]])
+    text, answer = streamed(model)
+    assert text == "A beginning, "
+    assert answer.output.failure is OTHERS[0]
+    assert answer.output.unfinished is not None
+    assert answer.stored is None
+
+
+def test_a_raised_limit_above_the_models_cap_comes_down_again() -> None:
+    cap = failed("max_tokens is too large: 200. This model supports at most 150 completion tokens.", code="invalid_value")
+    model = ScriptedModel([cut(usage=Usage(input_tokens=3, output_tokens=100)), cap, said("Done")])
+    answer, stored = answered(model, limits=Limits(max_output=100))
+    assert [limit for _, limit in model.asked] == [100, 200, 150]
+    assert stored[-1] == "Done"
+    assert not answer.truncated
+
+
+def test_a_cut_call_is_not_stored() -> None:
+    model = ScriptedModel([said("", StopReason.UNKNOWN, call('{"path":"a')), said("Finished")])
+    answer, stored = answered(model)
+    assert stored[-1] == "Finished"
+    assert answer.message is not None
+    assert answer.message.tool_calls == ()
+
+
+def test_an_empty_answer_is_not_stored() -> None:
+    answer, stored = answered(ScriptedModel([said("")]))
+    assert (answer.message, answer.stored) == (None, None)
+    assert stored[-1] == "Go on"
+
+
+def test_adding_is_the_callers_choice_and_idempotent() -> None:
+    answer, stored = answered(ScriptedModel([said("Done")]), add=False, message_id="answer")
+    assert answer.message is not None
+    assert (answer.message.id, answer.stored, stored[-1]) == ("answer", None, "Go on")
+
+    async def twice() -> list[str]:
+        manager = await filled(engine())
+        used = responder(manager, ScriptedModel([said("Done"), said("Done"), said("Other")]))
+        await used.answer(SESSION, message_id="answer")
+        await used.answer(SESSION, message_id="answer")
+        with pytest.raises(MessageConflict):
+            await used.answer(SESSION, message_id="answer")
+        return [message.text for message in (await manager.get_context(SESSION)).messages]
+
+    assert asyncio.run(twice()).count("Done") == 1
+
+
+# --- streams, faults, arguments -------------------------------------------------------------------------------------------
+
+
+def streamed(model: ScriptedModel, manager: ContextEngine | None = None, **more: Any) -> tuple[str, Answer]:
+    """The text that a consumer ends up with, and the answer."""
+
+    async def run() -> tuple[str, Answer]:
+        used = responder(await filled(manager or engine()), model, **more)
+        text = ""
+        async for piece in used.stream(SESSION):
+            if isinstance(piece, TextDelta):
+                text += piece.text
+            elif isinstance(piece, Discarded):
+                text = text[: len(text) - piece.chars]
+            else:
+                return text, piece
+        raise AssertionError("there is no answer")
+
+    return asyncio.run(run())
+
+
+def test_a_stream_that_overflows_midway_is_begun_again() -> None:
+    model = StreamingModel([overflow(), said("Whole answer")], breaks=["Half of"])
+    assert streamed(model)[0] == "Whole answer"
+
+
+STEPS = [
+    overflow(),
+    said("Half of an ans", StopReason.WINDOW_LIMIT),
+    cut("A piece of text. "),
+    said("", StopReason.UNKNOWN, call('{"pa')),
+    body_error(),
+    failed("max_tokens is too large: 900. This model supports at most 800 completion tokens.", code="invalid_value"),
+    OTHERS[0],
+    said("Done."),
+]
+
+
+@pytest.mark.parametrize("first", range(len(STEPS)))
+@pytest.mark.parametrize("second", range(len(STEPS)))
+def test_faults_in_any_order_end_and_lose_nothing(first: int, second: int) -> None:
+    for third in range(len(STEPS)):
+        steps = [STEPS[first], STEPS[second], STEPS[third]]
+        model = StreamingModel(lambda *_, steps=steps, asked=[0]: next_of(steps, asked), breaks=["He", "He", "He"])
+
+        async def run(model: StreamingModel = model) -> tuple[str, Answer | None, list[Message]]:
+            manager = await filled(engine(), turns=3)
+            text, answer = "", None
+            try:
+                async for piece in responder(manager, model, limits=Limits(max_output=900)).stream(SESSION):
+                    if isinstance(piece, Answer):
+                        answer = piece
+                    else:
+                        text = text + piece.text if isinstance(piece, TextDelta) else text[: len(text) - piece.chars]
+            except (ModelCallFailed, ContextOverflow, RequestTooLarge):
+                pass
+            return text, answer, list((await manager.get_context(SESSION)).messages)
+
+        text, answer, stored = asyncio.run(run())
+        assert len(model.asked) <= 3 * 4
+        assert model.closed == len(model.asked)
+        after = [m for m in stored if m.role == "assistant" and len(m.id) == 32]
+        if answer is None or answer.stored is None:
+            assert stored[-1].text == "Go on"
+        else:
+            assert [m.text for m in after] == [text]
+            assert all(c.complete for m in after for c in m.tool_calls)
+        requests = [(str(messages), limit) for messages, limit in model.asked]
+        assert all(one != other for one, other in zip(requests, requests[1:], strict=False))
+
+
+def next_of(steps: list[Any], asked: list[int]) -> Any:
+    asked[0] += 1
+    return steps[asked[0] - 1] if asked[0] <= len(steps) else said("Done.")
+
+
+@pytest.mark.parametrize("at", range(1, 6))
+def test_a_cancelled_answer_leaves_the_session_as_it_was(at: int) -> None:
+    async def run() -> None:
+        manager = await filled(engine())
+        model = StreamingModel([overflow(), said("A long answer in pieces")], breaks=["", ""])
+        before = (await manager.get_context(SESSION)).messages
+        async with aclosing(responder(manager, model).stream(SESSION)) as pieces:
+            n = 0
+            async for _ in pieces:
+                n += 1
+                if n == at:
+                    break
+        assert (await manager.get_context(SESSION)).messages == before
+        assert model.closed == len(model.asked)
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(run())
+
+
+@implements(ContextManager)
+class Plain:
+    """A manager without anything beyond the five operations."""
+
+    async def add_message(self, session_id: str, message: Any) -> Message:
+        return Message.user("x")
+
+    async def get_context(self, session_id: str) -> Context:
+        raise NotImplementedError
+
+    async def clear_context(self, session_id: str) -> None: ...
+
+    async def get_context_stats(self, session_id: str) -> ContextStats:
+        raise NotImplementedError
+
+    async def set_system_prompt(self, session_id: str, prompt: str) -> None: ...
+
+
+def test_what_cannot_work_is_told_when_it_is_put_together() -> None:
+    good: dict[str, Any] = {
+        "manager": ContextEngine(store=MemoryContextStore(), counter=WordsCounter(), budget=Budget.of(10)),
+        "model": ScriptedModel([]),
+        "classifier": RuleErrorClassifier(),
+        "counter": WordsCounter(),
+    }
+    Responder(**good)
+    with pytest.raises(CapabilityNotSupported) as raised:
+        Responder(**{**good, "manager": Plain()})
+    assert raised.value.port == "ShapesWindow"
+    for name in ("model", "classifier", "counter"):
+        with pytest.raises(PortMismatch):
+            Responder(**{**good, name: object()})
+    for name, value in (("min_output", 0), ("max_tries", 0), ("shrink", 0)):
+        with pytest.raises(InvalidArgument):
+            Responder(**{**good, name: value})
