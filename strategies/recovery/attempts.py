@@ -32,7 +32,7 @@ from contextport.contracts.profile import ProviderProfile
 from .answer_state import ContinuedOutput, Need, Unfinished
 from .next_step import ContinuationPolicy
 from .request_sizes import RequestSizes
-from .rest_request import request_for
+from .rest_request import end_of
 from .smaller_window import recover, recover_bytes, request_too_large
 
 __all__ = ["Attempts"]
@@ -114,12 +114,9 @@ class Attempts:
         """The sizes of the next request: one that asks for the rest of an answer holds its end as well."""
         if self.resume is None:
             return self.sizes
-        prefill = "no" if self.profile is None else self.profile.prefill
         policy = self.continuation
-        asks = request_for(
-            self.resume, (), anchor_chars=policy.anchor_chars, prefill=prefill, directives=policy.directives
-        ).messages
-        return attrs.evolve(self.sizes, extra=(*self.sizes.extra, *asks))
+        end = end_of(self.resume, anchor_chars=policy.anchor_chars, profile=self.profile, directives=policy.directives)
+        return attrs.evolve(self.sizes, extra=(*self.sizes.extra, *end.messages))
 
     def _least(self) -> int:
         return self.min_output if self.wanted is None else min(self.min_output, self.wanted)

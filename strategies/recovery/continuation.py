@@ -26,7 +26,7 @@ from contextport.contracts import (
     provides,
     verify,
 )
-from contextport.contracts.profile import Prefill, ProviderProfile
+from contextport.contracts.profile import ProviderProfile
 from contextport.strategies.arguments import check_count
 
 from .answer_parts import cut_calls, joined, says_something, text_of
@@ -72,7 +72,7 @@ async def continue_output(
         asked=tuple(messages),
         tools=tools,
         policy=policy or ContinuationPolicy(),
-        prefill="no" if profile is None else profile.prefill,
+        profile=profile,
         streams=model if stream and provides(model, StreamsCompletions) else None,
         answer=_begun(resume, message_id, max_output),
         sink=sink,
@@ -129,7 +129,7 @@ class _Run:
     asked: tuple[Message, ...]
     tools: Sequence[Json]
     policy: ContinuationPolicy
-    prefill: Prefill
+    profile: ProviderProfile | None
     streams: StreamsCompletions | None
     answer: Unfinished
     sink: EventSink | None
@@ -169,8 +169,9 @@ class _Run:
             self.answer,
             self.asked,
             anchor_chars=self.policy.anchor_chars,
-            prefill=self.prefill,
+            profile=self.profile,
             directives=self.policy.directives,
+            tools=self.tools,
         )
         written = text_of(self.answer.parts) if self.answer.need in (Need.REST, Need.CALL) else ""
         self.seam = seam = Seam(written, request.trimmed) if written else None

@@ -27,6 +27,8 @@ from contextport.contracts import (
     dump_message,
 )
 from contextport.contracts.profile import ProviderProfile
+from contextport.strategies.provider_rules import PROFILES as PROFILES_BY_NAME
+from contextport.strategies.provider_rules import check, repair
 from contextport.strategies.recovery import (
     ContinuationPolicy,
     ContinuedOutput,
@@ -80,25 +82,24 @@ def text_of(output: ContinuedOutput) -> str:
 # --- the text -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("profile", PROFILES, ids=["user turn", "prefill", "flag"])
-@pytest.mark.parametrize("repeats", [0, 40, 1_000])
+WAYS = [(None, 0), (None, 40), (None, 1_000), (PREFILL, 0), (FLAG, 0)]  # only after a user turn does a model repeat itself
+
+
+@pytest.mark.parametrize(("profile", "repeats"), WAYS)
 def test_an_answer_cut_anywhere_is_whole(profile: ProviderProfile | None, repeats: int) -> None:
     least = 4 if repeats else 1  # what is begun anew is told from three letters on
     for at in range(least, len(TEXT)):
         for anchor_chars in (60, 2_000):
             policy = ContinuationPolicy(anchor_chars=anchor_chars)
-            said_again = repeats if profile is None else 0
-            output = whole(ScriptedModel(Writer(TEXT, [at], said_again)), profile=profile, policy=policy)
+            output = whole(ScriptedModel(Writer(TEXT, [at], repeats)), profile=profile, policy=policy)
             assert (text_of(output), output.truncated, output.model_calls) == (TEXT, False, 2), at
 
 
-@pytest.mark.parametrize("profile", PROFILES, ids=["user turn", "prefill", "flag"])
-@pytest.mark.parametrize("repeats", [0, 40])
+@pytest.mark.parametrize(("profile", "repeats"), WAYS)
 def test_a_stream_cut_three_times_is_seamless(profile: ProviderProfile | None, repeats: int) -> None:
     for first in range(4, 140, 7):
         for piece in (1, 5, 400):
-            said_again = repeats if profile is None else 0
-            model = StreamingModel(Writer(TEXT, [first, 60, 41], said_again), piece)
+            model = StreamingModel(Writer(TEXT, [first, 60, 41], repeats), piece)
             text, output = collect(model, profile=profile)
             assert text == text_of(output) == TEXT, first
             assert (output.model_calls, output.truncated) == (4, False)
@@ -150,6 +151,23 @@ def test_a_flagged_prefill_is_marked_on_the_wire() -> None:
     last = model.asked[1][0][-1]
     assert last.native is not None
     assert last.native.raw == {"role": "assistant", "content": "Half", "prefix": True}
+
+
+@pytest.mark.parametrize("name", sorted(PROFILES_BY_NAME))
+@pytest.mark.parametrize("need", ["rest", "call", "first call"])
+def test_what_asks_for_the_rest_is_valid_for_the_provider(name: str, need: str) -> None:
+    profile = PROFILES_BY_NAME[name]
+    steps = {"rest": cut("Half "), "call": cut("I save.", CUT_CALL), "first call": cut("", CUT_CALL)}
+    done = [Message.user("Go"), Message.assistant("", call()), Message.tool("c1", "saved")]
+    for asked in ([Message.user("Go")], done):
+        valid = repair(asked, profile).messages
+        model = ScriptedModel([steps[need], said("done")])
+        asyncio.run(complete_output(model, valid, profile=profile))
+        messages = model.asked[1][0]
+        if messages[-1].role == "user":
+            assert check(messages, profile) == ()
+        else:
+            assert (need, profile.prefill != "no") == ("rest", True)
 
 
 # --- when it ends ---------------------------------------------------------------------------------------------------------

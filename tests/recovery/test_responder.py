@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -49,7 +50,9 @@ from tests.recovery.scripted_model import (
 from tests.recovery.sessions import SESSION, LimitedModel, engine, filled, kinds, responder, words
 
 
-def answered(model: ScriptedModel, manager: ContextEngine | None = None, *, turns: int = 10, **more: Any) -> tuple[Answer, list[str]]:
+def answered(
+    model: ScriptedModel, manager: ContextEngine | None = None, *, turns: int = 10, **more: Any
+) -> tuple[Answer, list[str]]:
     """The answer to a filled session, and the texts stored in it in the end."""
     asks = {key: more.pop(key) for key in ("add", "extra", "resume", "message_id") if key in more}
 
@@ -232,7 +235,9 @@ def test_no_room_at_all_is_told_before_any_request() -> None:
 
 OTHERS = [
     failed("Rate limit reached for requests", 429, "rate_limit_exceeded", "requests"),
-    failed("Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000", 429, "rate_limit_exceeded", "tokens"),
+    failed(
+        "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000", 429, "rate_limit_exceeded", "tokens"
+    ),
     failed("You exceeded your current quota", 429, "insufficient_quota", "insufficient_quota"),
     failed("Incorrect API key provided", 401, "invalid_api_key"),
     failed("Overloaded", 529, None, "overloaded_error"),
@@ -499,7 +504,7 @@ def test_faults_in_any_order_end_and_lose_nothing(first: int, second: int) -> No
             assert [m.text for m in after] == [text]
             assert all(c.complete for m in after for c in m.tool_calls)
         requests = [(str(messages), limit) for messages, limit in model.asked]
-        assert all(one != other for one, other in zip(requests, requests[1:], strict=False))
+        assert all(one != other for one, other in pairwise(requests))
 
 
 def next_of(steps: list[Any], asked: list[int]) -> Any:

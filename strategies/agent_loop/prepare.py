@@ -1,0 +1,141 @@
+"""The guard at the top of each iteration of an agent loop: messages that fit, and a report (R88, R101, R191, R194)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+from attrs import frozen
+
+from contextport.contracts import (
+    Budget,
+    BudgetTooSmall,
+    CompressionStrategy,
+    Json,
+    Message,
+    Part,
+    Shortening,
+    Text,
+    TokenCounter,
+    ToolResult,
+)
+from contextport.contracts.counting import total_tokens
+from contextport.contracts.profile import ProviderProfile
+from contextport.strategies.arguments import check_count
+from contextport.strategies.atoms import is_system, newest_question
+from contextport.strategies.keep_recent_tokens import KeepRecentTokens
+from contextport.strategies.pipeline import Pipeline
+from contextport.strategies.provider_rules import repair
+from contextport.strategies.shorten_long_messages import ShortenLongMessages
+
+from .fit_text import FitPolicy, fit_text
+from .hints import Hint
+
+__all__ = ["MAX_MESSAGE_CHARS", "Prepared", "prepare"]
+
+MAX_MESSAGE_CHARS = 50_000  # R101
+
+
+@frozen(kw_only=True)
+class Prepared:
+    """What to send, and what was done to get there. Tokens are by the counter given, without tools."""
+
+    messages: tuple[Message, ...]
+    hint: Hint
+    tokens_before: int
+    tokens: int
+    limit: int
+    truncated: tuple[Shortening, ...] = ()
+    shortened: tuple[Shortening, ...] = ()
+    omitted: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the messages are others than those given. They are then the base of the next iteration (R194)."""
+        return bool(self.truncated or self.shortened or self.omitted or self.reason)
+
+
+async def prepare(
+    messages: Sequence[Message],
+    budget: Budget | int,
+    hint: Hint | str = Hint.GENERAL,
+    *,
+    counter: TokenCounter,
+    strategy: CompressionStrategy | Mapping[Hint, CompressionStrategy] | None = None,
+    tools: Sequence[Json] = (),
+    profile: ProviderProfile | None = None,
+    max_message_chars: int = MAX_MESSAGE_CHARS,
+) -> Prepared:
+    """Messages that fit `budget`: a budget, or the tokens for all messages. Nothing is kept between calls.
+
+    1. What fits comes back at once, as it is (R88).
+    2. Texts of over `max_message_chars` characters are cut, with `[Truncated]` at their end; system messages are not.
+    3. What is still too large is compressed by `strategy`: one, or one per hint; else long messages are shortened and the oldest
+       steps left out.
+
+    With a `profile`, what was compressed is made valid for that provider. Raises `BudgetTooSmall` with the numbers when system
+    messages and the newest question alone are too large.
+    """
+    check_count("max_message_chars", max_message_chars)
+    purpose = Hint.of(hint)
+    before = total_tokens(messages, counter)
+    limit = _limit(messages, budget, counter, tools)
+    if before <= limit:
+        return Prepared(messages=tuple(messages), hint=purpose, tokens_before=before, tokens=before, limit=limit)
+    cut = tuple([_truncated(message, n, messages, max_message_chars) for n, message in enumerate(messages)])
+    truncated = tuple([Shortening(a.id, len(a.text), len(b.text)) for a, b in zip(messages, cut, strict=True) if a is not b])
+    result = await _strategy(strategy, purpose, counter).compress(cut, limit)
+    window = result.messages if profile is None else repair(result.messages, profile, tools=tools).messages
+    tokens = total_tokens(window, counter)
+    if tokens > limit:
+        raise BudgetTooSmall(
+            f"the smallest legal list of messages takes {tokens} tokens and {limit} fit: shorten the system prompt or the newest "
+            "message, or use a larger window",
+            needed=tokens,
+            available=limit,
+        )
+    return Prepared(
+        messages=tuple(window),
+        hint=purpose,
+        tokens_before=before,
+        tokens=tokens,
+        limit=limit,
+        truncated=truncated,
+        shortened=result.shortened,
+        omitted=result.omitted,
+        reason=result.reason,
+    )
+
+
+def _limit(messages: Sequence[Message], budget: Budget | int, counter: TokenCounter, tools: Sequence[Json]) -> int:
+    """Tokens for all messages, system messages included."""
+    if not isinstance(budget, Budget):
+        check_count("budget", budget)
+        return max(0, budget - counter.count_tools(tools))
+    system = total_tokens([message for message in messages if is_system(message)], counter)
+    return max(0, budget.room(system=system, tools=counter.count_tools(tools)) + system)
+
+
+def _strategy(
+    given: CompressionStrategy | Mapping[Hint, CompressionStrategy] | None, hint: Hint, counter: TokenCounter
+) -> CompressionStrategy:
+    chosen = given.get(hint) if isinstance(given, Mapping) else given
+    return Pipeline(ShortenLongMessages(counter), KeepRecentTokens(counter)) if chosen is None else chosen
+
+
+def _truncated(message: Message, n: int, messages: Sequence[Message], most: int) -> Message:
+    """The message with its overlong texts cut; the newest question keeps head and tail, since either may be what is asked."""
+    if is_system(message) or len(message.text) <= most:
+        return message
+    policy: FitPolicy = "head_and_tail" if n == newest_question(messages) else "head"
+    return attrs.evolve(message, parts=tuple([_cut_part(part, most, policy) for part in message.parts]))
+
+
+def _cut_part(part: Part, most: int, policy: FitPolicy) -> Part:
+    if type(part) is Text:
+        return attrs.evolve(part, text=fit_text(part.text, most, policy))
+    if type(part) is ToolResult:
+        inner = [attrs.evolve(p, text=fit_text(p.text, most, policy)) if type(p) is Text else p for p in part.parts]
+        return attrs.evolve(part, parts=tuple(inner))
+    return part
