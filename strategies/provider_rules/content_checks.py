@@ -135,11 +135,11 @@ def tail_space(window: Window) -> Iterator[Violation]:
     """V13: the text of a last assistant message does not end in white space."""
     if not window.profile.trailing_space and window.spoken:
         n = window.spoken[-1]
-        parts = window.messages[n].parts
-        if window.messages[n].role == "assistant" and parts:
-            last = parts[-1]
-            if type(last) is Text and last.text != last.text.rstrip():
-                yield window.violation("V13", n, len(parts) - 1, "the last text ends in white space")
+        message = window.messages[n]
+        sent = [k for k, part in enumerate(message.parts) if says(message, part, window.profile)]
+        last = message.parts[sent[-1]] if message.role == "assistant" and sent else None
+        if type(last) is Text and last.text != last.text.rstrip():
+            yield window.violation("V13", n, sent[-1], "the last text ends in white space")
 
 
 def media_role(window: Window) -> Iterator[Violation]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from contextport.contracts import CacheMark, Message, Text, ToolResult
+from contextport.contracts import CacheMark, Message, Text, ToolCall, ToolResult
+from contextport.contracts.profile import ProviderProfile
 
-from .window import LIBRARY_KINDS, Step, Violation, Window
+from .window import LIBRARY_KINDS, Step, Violation, Window, says
 
 __all__ = ["ORDER_CHECKS", "is_continued", "is_joined", "middle_place_is_legal"]
 
@@ -31,7 +32,7 @@ def alternate(window: Window) -> Iterator[Violation]:
     """V03: no two neighbours have one wire role once they are encoded."""
     if window.profile.alternation:
         for before, after in zip(window.spoken, window.spoken[1:], strict=False):
-            if not _differ(window, window.messages[before], window.messages[after]):
+            if after == before + 1 and not _differ(window, window.messages[before], window.messages[after]):
                 yield window.violation("V03", after, detail=f"{window.messages[after].role} follows its like")
 
 
@@ -51,7 +52,7 @@ def is_joined(window: Window, before: Message, after: Message) -> bool:
     one, other = before.native, after.native
     if one is not None and other is not None and one.api == other.api == api:
         return one.group is not None and one.group == other.group
-    return before.role == "tool" and after.role in ("tool", "user")
+    return bool(before.tool_results) and after.role in ("tool", "user")
 
 
 def call_answered(window: Window) -> Iterator[Violation]:
@@ -89,6 +90,9 @@ def result_has_call(window: Window) -> Iterator[Violation]:
 
 def results_contiguous(window: Window) -> Iterator[Violation]:
     """V06: the results of a message are one block: first in it, in messages that may hold results, as one wire message."""
+    for n in window.spoken:
+        if window.messages[n].role == "tool" and n not in window.result_holders:
+            yield window.violation("V06", n, detail="a tool message holds no result")
     roles = ("tool", "user") if window.profile.results_as == "user" else ("tool",)
     for n in sorted(window.result_holders):
         message = window.messages[n]
@@ -131,14 +135,16 @@ def tail_role(window: Window) -> Iterator[Violation]:
 
 def is_continued(window: Window, message: Message) -> bool:
     """Whether a last assistant message is flagged for prefill, or was paused by the provider in the middle of a server tool."""
-    if message.status == "paused" or (window.served and window.served[-1][0] == window.spoken[-1] and _ends_served(message)):
+    if message.status == "paused" or _ends_served(message, window.profile):
         return True
     raw = message.native.raw if message.native is not None else None
     return window.profile.prefill == "flag" and isinstance(raw, dict) and raw.get("prefix") is True
 
 
-def _ends_served(message: Message) -> bool:
-    return getattr(message.parts[-1], "executor", "client") == "server"
+def _ends_served(message: Message, profile: ProviderProfile) -> bool:
+    """Whether the message ends in a tool that this provider ran: parts of another one's are not sent."""
+    last = message.parts[-1] if message.parts else None
+    return isinstance(last, ToolCall | ToolResult) and last.executor == "server" and says(message, last, profile)
 
 
 def after_tool(window: Window) -> Iterator[Violation]:
@@ -167,15 +173,15 @@ def system_place(window: Window) -> Iterator[Violation]:
                 yield window.violation("V15", n, detail="there may be one system message")
         elif place != "field_and_middle":
             yield window.violation("V15", n, detail="a system message may not stand in the conversation")
-        elif not middle_place_is_legal(window.messages, n):
+        elif not middle_place_is_legal(window.messages, n, window.profile):
             yield window.violation("V15", n, detail="it must follow a user turn and be last or before an assistant turn")
 
 
-def middle_place_is_legal(messages: Sequence[Message], n: int) -> bool:
+def middle_place_is_legal(messages: Sequence[Message], n: int, profile: ProviderProfile) -> bool:
     """Whether a system message of words may stand at `n` where the middle of a conversation is open to it."""
     before = messages[n - 1]
     after = messages[n + 1] if n + 1 < len(messages) else None
-    behind = before.role in ("user", "tool") or (before.role == "assistant" and _ends_served(before))
+    behind = before.role in ("user", "tool") or (before.role == "assistant" and _ends_served(before, profile))
     ahead = after is None or after.role == "assistant"
     return behind and ahead and all(type(part) is Text for part in messages[n].parts)
 

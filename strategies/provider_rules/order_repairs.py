@@ -35,10 +35,7 @@ def merged(window: Window, found: Sequence[Violation]) -> list[Message]:
 
     The message stays what the user's own one of them is: with its id, kind and name.
     """
-    joined = {window.messages[violation.index].id for violation in found}
     at = {violation.index for violation in found}
-    if any(violation.rule == "V24" for violation in found) or not joined:
-        at = {violation.index for violation in found if _has_like_before(window, violation.index)}
     runs: list[list[Message]] = []
     for n, message in enumerate(window.messages):
         if n in at and runs:
@@ -46,10 +43,6 @@ def merged(window: Window, found: Sequence[Violation]) -> list[Message]:
         else:
             runs.append([message])
     return [run[0] if len(run) == 1 else _as_one(run, window.profile) for run in runs]
-
-
-def _has_like_before(window: Window, n: int) -> bool:
-    return n > 0 and window.messages[n - 1].role == window.messages[n].role
 
 
 def _as_one(run: Sequence[Message], profile: ProviderProfile) -> Message:
@@ -119,7 +112,7 @@ def system_placed(window: Window, found: Sequence[Violation]) -> list[Message]:
 
 
 def _may_stay(profile: ProviderProfile, rest: Sequence[Message], n: int) -> bool:
-    return profile.system_place == "field_and_middle" and n > 0 and middle_place_is_legal(rest, n)
+    return profile.system_place == "field_and_middle" and n > 0 and middle_place_is_legal(rest, n, profile)
 
 
 def _moved_to_legal_places(rest: Sequence[Message]) -> list[Message]:

@@ -28,7 +28,7 @@ def pairs_restored(window: Window, found: Sequence[Violation]) -> list[Message]:
         if n not in view.result_holders:
             out.extend(said)
             said = []
-            out.append(message)
+            out.append(message if message.role != "tool" else attrs.evolve(message, role="user", native=None))
             continue
         results, rest = _separated(view, n)
         if out and n - 1 in view.result_holders and _are_split(view, out[-1], results):

@@ -116,7 +116,7 @@ _GEMINI_2 = ProviderProfile(
     mixed_results=False,
     arguments="object",
     thinking="text",
-    signed_by=frozenset({"gemini.generate_content", "gemini", "google", "vertex"}),
+    signed_by=frozenset({"gemini.generate_content", "gemini", "google"}),
     media_roles=frozenset({"user", "tool"}),
 )
 _GEMINI_3 = attrs.evolve(

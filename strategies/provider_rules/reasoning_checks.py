@@ -16,8 +16,8 @@ __all__ = ["REASONING_CHECKS", "carries_signature", "is_sealed", "stale_thinking
 
 
 def is_sealed(part: Thinking) -> bool:
-    """Whether reasoning carries something that its provider verifies."""
-    return part.signature is not None or part.encrypted is not None or part.redacted
+    """Whether reasoning carries something that its provider verifies: a seal, or the identity of a stored item."""
+    return part.signature is not None or part.encrypted is not None or part.redacted or part.binding == "item"
 
 
 def thinking_first(window: Window) -> Iterator[Violation]:
@@ -149,14 +149,20 @@ def thought_signature(window: Window) -> Iterator[Violation]:
 
 
 def carries_signature(message: Message, k: int, profile: ProviderProfile) -> bool:
-    """Whether the call at part `k` is sent with a signature: its own one, or that of the reasoning right before it."""
+    """Whether the call at part `k` is sent with a signature: its own one, or one without a text right before it."""
     call = message.parts[k]
     raw: Any = call.raw if isinstance(call, ToolCall) else None
     own = isinstance(raw, dict) and message.native is not None and message.native.api == profile.api
     if own and (raw.get("thoughtSignature") or raw.get("thought_signature")):
         return True
     before = message.parts[k - 1] if k else None
-    return isinstance(before, Thinking) and before.signature is not None
+    if not isinstance(before, Thinking) or before.text or before.signature is None:
+        return False
+    return _is_signed_here(before, profile)
+
+
+def _is_signed_here(part: Thinking, profile: ProviderProfile) -> bool:
+    return part.origin is not None and part.origin[0] in profile.signed_by
 
 
 def signature_origin(window: Window) -> Iterator[Violation]:
@@ -171,8 +177,7 @@ def _why_refused(window: Window, n: int, part: Thinking) -> str:
     """Why reasoning is not valid here, or ''."""
     profile = window.profile
     if not is_sealed(part):
-        needs_seal = profile.thinking == "signed" or (profile.thinking == "encrypted" and part.item_id is None)
-        return "reasoning without a signature is not taken" if needs_seal else ""
+        return "reasoning without a signature is not taken" if profile.thinking in ("signed", "encrypted") else ""
     if profile.thinking == "none":
         return "sealed reasoning is not taken"
     by, model = _origin(window.messages[n], part)

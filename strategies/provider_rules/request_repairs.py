@@ -17,6 +17,7 @@ from .window import Violation, Window, unedited
 __all__ = ["counts_reduced", "media_moved", "media_reduced", "pinned_restored"]
 
 MOVED = "[The {kind} is in the user message below.]"
+FROM_ABOVE = "[From the message above:]"
 NOT_TAKEN = "[A {kind} was here, which this model does not take.]"
 LEFT_OUT = "[A {kind} was left out: {why}.]"
 
@@ -60,7 +61,7 @@ def media_moved(window: Window, found: Sequence[Violation]) -> list[Message]:
         if mover.moved:
             moved.setdefault(_place_behind(window, n, ends), []).extend(mover.moved)
     messages = with_parts(window.messages, changes)
-    return inserted(messages, {n: [words(window.messages[n - 1].id, "media", "", *parts)] for n, parts in moved.items()})
+    return inserted(messages, {n: [words(window.messages[n - 1].id, "media", FROM_ABOVE, *parts)] for n, parts in moved.items()})
 
 
 def _place_behind(window: Window, n: int, ends: dict[int, int]) -> int:
