@@ -357,7 +357,8 @@ async def broken_stream_raises(suite: ChatModelConformance) -> None:
 async def leaving_closes_the_connection(suite: ChatModelConformance) -> None:
     hold = ScriptedHold(pieces=_PIECES[:2])
     async with suite.scripted([hold, _answer(suite, pieces=_PIECES)]) as model:
-        stream: Any = model.stream(_QUESTION)
+        streaming: Any = model
+        stream = streaming.stream(_QUESTION)
         try:
             async with asyncio.timeout(suite.patience):
                 first = await anext(stream)
