@@ -137,8 +137,9 @@ def messages_digest(messages: tuple[Message, ...]) -> str:
 class Receipt:
     """What the model saw: enough to rebuild it byte for byte, and to tell that it was rebuilt.
 
-    `version` is the last log entry that was considered, `config` names the manager's configuration. The digest is computed when
-    it is first asked for, so that a call nobody audits does not pay for it.
+    `version` is the last log entry that was considered, `config` names the manager's configuration, `profile` that of the
+    provider the window was made for. `stale_thinking_from` is the id of the first message whose reasoning is bound to another
+    prefix than the window has. The digest is computed when it is first asked for: a call nobody audits does not pay for it.
     """
 
     session_id: str
@@ -147,6 +148,8 @@ class Receipt:
     config: str
     mode: Mode
     slots: tuple[Span | Made, ...]
+    profile: str = ""
+    stale_thinking_from: str | None = None
     messages: tuple[Message, ...] = field(repr=False, eq=False, default=())
     recorded_digest: str | None = field(default=None, eq=False, repr=False)
 
@@ -168,6 +171,8 @@ class Receipt:
             "slots": slots,
             "digest": self.digest,
         }
+        if self.profile:
+            value |= {"profile": self.profile, "stale_thinking_from": self.stale_thinking_from}
         return json.dumps(value, separators=(",", ":"))
 
     @classmethod
@@ -186,6 +191,8 @@ class Receipt:
                 config=_typed(value["config"], str),
                 mode=Mode(value["mode"]),
                 slots=tuple([_slot(item) for item in _typed(value["slots"], list)]),
+                profile=_typed(value.get("profile", ""), str),
+                stale_thinking_from=_text_or_none(value.get("stale_thinking_from")),
                 recorded_digest=_typed(value["digest"], str),
             )
         except (ValueError, KeyError, TypeError, RecursionError, StoreCorrupt) as error:
@@ -199,6 +206,10 @@ def _typed(value: Any, kind: type[_T]) -> _T:
     if type(value) is kind:
         return value
     raise TypeError(f"a {type(value).__name__} stands where a {kind.__name__} belongs")
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else _typed(value, str)
 
 
 def _number(value: Any, *, least: int) -> int:
@@ -221,6 +232,8 @@ class Context:
     them, `limit` is what was allowed.
 
     `omitted_count` says how many messages of the epoch are not in the window. Shortenings and reasons tell what else was done.
+    In a window for a provider, `repairs` are the ids of the provider rules that had to be mended, and `needs` the request
+    settings that the host has to send along, such as `tools` or `drop_block`.
     """
 
     session_id: str
@@ -232,6 +245,8 @@ class Context:
     omitted_count: int = 0
     shortened: tuple[Shortening, ...] = ()
     reason: str = ""
+    repairs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     receipt: Receipt = field(repr=False)
 
     def as_chat(self) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
+from math import ceil
 from typing import Any
 
 import attrs
@@ -14,6 +15,7 @@ import attrs
 from contextport.contracts import (
     AddsGroups,
     Budget,
+    BudgetTooSmall,
     CompressionStrategy,
     Context,
     ContextManager,
@@ -34,8 +36,10 @@ from contextport.contracts import (
     Message,
     MessageConflict,
     Mode,
+    ProviderProfile,
     Receipt,
     Replays,
+    ShapesWindow,
     Shortening,
     StablePrefix,
     StateConflict,
@@ -51,6 +55,7 @@ from contextport.strategies import KeepRecentTokens, is_system, newest_question
 from .compression_guard import CompressionGuard
 from .message_intake import check_session, take
 from .prompt_state import prompt_of, state_with_prompt
+from .provider_window import ProviderView, as_it_is, profile_of, view_for
 from .receipt_replay import replayed
 from .region_reader import read_region
 from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, said_in, slots_of, stand_ins_in
@@ -85,7 +90,7 @@ class _Session:
         self.pending = {seq: entry for seq, entry in self.pending.items() if seq > last}
 
 
-@implements(ContextManager, AddsGroups, Replays)
+@implements(ContextManager, AddsGroups, Replays, ShapesWindow)
 class ContextEngine:
     """Builds the window of a session from its log: system prompt, what is pinned, a mark for what is missing, the newest steps.
 
@@ -132,6 +137,7 @@ class ContextEngine:
         self._guard = CompressionGuard(chosen, counter, strict)
         self._stable = provides(chosen, StablePrefix)
         self._budget = budget if budget is not None else Budget.from_limits(Limits(source="default"))
+        self._tools = tuple(tools)
         self._tool_tokens = counter.count_tools(tools)
         self._model = model
         self._sink = sink
@@ -228,20 +234,47 @@ class ContextEngine:
 
     # --- the window ---------------------------------------------------------------------------------------------------
 
-    async def get_context(self, session_id: str, *, max_tokens: int | None = None) -> Context:
-        """The messages to send now. `max_tokens` lowers or raises the budget of this one call, system prompt included."""
+    async def get_context(
+        self, session_id: str, *, max_tokens: int | None = None, profile: ProviderProfile | str | None = None
+    ) -> Context:
+        """The messages to send now. `max_tokens` lowers or raises the budget of this one call, system prompt included.
+
+        With `profile`, a provider's or the name of a model, the messages are what is valid there, and that is what fits.
+        """
         check_session(session_id)
         if max_tokens is not None and (not isinstance(max_tokens, int) or isinstance(max_tokens, bool)):
             raise InvalidArgument(f"max_tokens is {max_tokens!r}; it must be a whole number of tokens", value=max_tokens)
+        provider = profile_of(profile)
         head = await self._store.head(session_id)
         window = await self._window(head, max_tokens)
-        context = self._context(head, window)
+        if provider is None:
+            context = self._context(head, window, as_it_is(window), window.basis.room.limit)
+        else:
+            context = await self._context_for(provider, head, window)
         if self._sink is not None:
             self._emit(session_id, EventKind.CONTEXT_BUILT, _figures(context))
         return context
 
-    def _context(self, head: Head, window: SessionWindow) -> Context:
-        view, basis = window.view, window.basis
+    async def _context_for(self, provider: ProviderProfile, head: Head, window: SessionWindow) -> Context:
+        """The window as the provider takes it. Where repairs make it larger than its limit, a smaller window is repaired."""
+        room = window.basis.room
+        left = room.left
+        while True:
+            shown = view_for(window, provider, self._tools, self._counter)
+            excess = shown.view.tokens - room.limit
+            if excess <= 0:
+                return self._context(head, window, shown, room.limit)
+            left -= ceil(excess * room.ratio)
+            try:
+                window = await self._window(head, left + self._tool_tokens)
+            except BudgetTooSmall as error:
+                needed = shown.view.tokens
+                raise room.too_small(
+                    needed, f"the window takes {needed} tokens in the form that {provider.name} accepts"
+                ) from error
+
+    def _context(self, head: Head, window: SessionWindow, shown: ProviderView, limit: int) -> Context:
+        view, basis = shown.view, window.basis
         omitted = window.region.messages - view.said
         receipt = Receipt(
             session_id=head.session_id,
@@ -250,17 +283,21 @@ class ContextEngine:
             config=self._config,
             mode=Mode.FULL,
             slots=view.slots,
+            profile=shown.profile,
+            stale_thinking_from=shown.stale_thinking_from,
             messages=view.messages,
         )
         return Context(
             session_id=head.session_id,
             messages=view.messages,
             tokens=view.tokens,
-            limit=basis.room.limit,
+            limit=limit,
             is_compressed=omitted > 0 or bool(view.shortened),
             omitted_count=omitted,
             shortened=view.shortened,
             reason=view.reason,
+            repairs=shown.repairs,
+            needs=shown.needs,
             receipt=receipt,
         )
 

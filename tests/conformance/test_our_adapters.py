@@ -37,6 +37,7 @@ from contextport.contracts import (
     Limits,
     LimitsSource,
     Replays,
+    ShapesWindow,
     StablePrefix,
     TokenCounter,
 )
@@ -120,7 +121,7 @@ class TestPipeline(CompressionStrategyConformance):
 
 
 class EngineConformance(ContextManagerConformance):
-    claims = frozenset({AddsGroups, Replays})
+    claims = frozenset({AddsGroups, Replays, ShapesWindow})
 
     def make_store(self) -> ContextStore:
         raise NotImplementedError
