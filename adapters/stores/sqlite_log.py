@@ -29,21 +29,12 @@ _ONE_SESSION = _SESSION.format(more="") + "WHERE s.name = CAST(? AS TEXT)"
 _SESSIONS = _SESSION.format(more=", CAST(s.name AS BLOB)") + "WHERE s.name > CAST(? AS TEXT) ORDER BY s.name LIMIT ?"
 _NEW_SESSION = "INSERT INTO sessions (name, epoch, state_version, state) VALUES (CAST(? AS TEXT), ?, ?, '')"
 _INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_COLUMNS = f"SELECT number & {_LAST}, entries.epoch, turn, at, tokens, counter, stored FROM entries "
+_COLUMNS = f"SELECT number & {_LAST}, epoch, turn, at, tokens, counter, stored FROM entries "
 _SAME_ID = _COLUMNS + "WHERE session = ? AND epoch = ? AND id = ?"
-_END_OF_EPOCH = "coalesce((SELECT last_seq FROM past_epochs WHERE session = key AND epoch = wanted{before}), {otherwise})"
-_PAGE = f"""
-    WITH asked AS (
-        SELECT key, coalesce(?2, epoch) AS wanted FROM sessions
-        WHERE name = CAST(?1 AS TEXT) AND coalesce(?2, epoch) BETWEEN 1 AND epoch
-    )
-    {_COLUMNS} JOIN asked
-    WHERE number > (key << {SEQ_BITS}) + max(?3, {_END_OF_EPOCH.format(before=" - 1", otherwise=0)})
-        AND number <= (key << {SEQ_BITS}) + min(?4 - 1, {_END_OF_EPOCH.format(before="", otherwise=_LAST)}) {{only}}
-    ORDER BY number DESC LIMIT ?5
-"""
+_PAGE = _COLUMNS + "WHERE number BETWEEN ? AND ? AND epoch = ?{only} ORDER BY number DESC LIMIT ?"
 _PAGE_ALL = _PAGE.format(only="")
-_PAGE_MARKED = _PAGE.format(only="AND marked = 1")
+_PAGE_MARKED = _PAGE.format(only=" AND marked = 1")
+_LAST_OF_EPOCH = "SELECT last_seq FROM past_epochs WHERE session = ? AND epoch = ?"
 
 
 Written: TypeAlias = tuple[Draft, str]
@@ -77,8 +68,26 @@ def page(
     epoch: int | None,
 ) -> list[Any]:
     """Rows of one epoch for `entry_of`, newest first."""
-    bounds = (_name(session_id), epoch, after, _LAST + 1 if before is None else before, limit)
-    return connection.execute(_PAGE_MARKED if marked else _PAGE_ALL, bounds).fetchall()
+    session = _locate(connection, session_id)
+    key, current = session.key, session.epoch
+    wanted = current if epoch is None else epoch
+    if key is None or not 1 <= wanted <= current:
+        return []
+    # By number within the bounds of the epoch, so that no more rows are looked at than are asked for.
+    first = max(after + 1, _last_of_epoch(connection, key, wanted - 1) + 1)
+    last = _LAST if before is None else min(before - 1, _LAST)
+    if wanted < current:
+        last = min(last, _last_of_epoch(connection, key, wanted))
+    if first > last:
+        return []
+    start = key << SEQ_BITS
+    return connection.execute(_PAGE_MARKED if marked else _PAGE_ALL, (start + first, start + last, wanted, limit)).fetchall()
+
+
+def _last_of_epoch(connection: LogConnection, key: int, epoch: int) -> int:
+    """The last seq of an epoch that was cleared; 0 for the one before the first, and in a session purged a moment ago."""
+    row = connection.execute(_LAST_OF_EPOCH, (key, epoch)).fetchone() if epoch else None
+    return row[0] if row else 0
 
 
 def entry_of(row: Sequence[Any]) -> Entry:
