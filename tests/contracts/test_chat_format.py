@@ -173,7 +173,10 @@ def test_nesting_without_end_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "x", "[]", '{"v":1}', '{"v":2,"id":"a"}', '{"v":1,"id":"a","role":"user","parts":[{"part":"Magic"}]}'],
+    [
+        *("", "x", "[]", '{"v":1}', '{"v":2,"id":"a"}', '{"v":1,"id":"a","role":"user","parts":[{"part":"Magic"}]}'),
+        '{"v":1,"id":"a","chat":{"role":"user","content":"one"}}{"v":1,"id":"b","chat":{"role":"user","content":"two"}}',
+    ],
 )
 def test_what_is_not_a_stored_message_is_refused(text: str) -> None:
     with pytest.raises(StoreCorrupt):
