@@ -25,7 +25,7 @@ from .anthropic_blocks import API, decode_blocks
 from .anthropic_encoding import AnthropicEncoder
 from .call_ids import map_ids
 from .foreign import Losses, request_list, unedited
-from .system_field import SYSTEM_ROLES, among_messages, field_prompt, leading_prompts, with_field
+from .system_field import SYSTEM_ROLES, among_messages, field_prompt, field_value, leading_prompts, with_field
 from .wire_messages import WireMessages, note_beside, separated, whole
 
 __all__ = ["AnthropicCodec"]
@@ -73,7 +73,7 @@ class AnthropicCodec:
         for message in messages[len(prompts) :]:
             native = unedited(message, API)
             if native is not None and among_messages(message, API):
-                wire.add(encodable(native.raw), lane=native.raw["role"], own=True, group=native.group)
+                wire.add(encodable(native.raw), lane=native.raw.get("role"), own=True, group=native.group)
             else:
                 _add(message, ids, losses, wire)
         system = _system(prompts, losses)
@@ -122,8 +122,8 @@ def _add(message: Message, ids: Mapping[str, str], losses: Losses, wire: WireMes
         return
     native = message.native
     if native is not None and own:
-        value = {**encodable(native.raw), "content": _content(blocks, as_text=isinstance(native.raw["content"], str))}
-        wire.add(value, lane=value["role"], own=True, group=native.group)
+        value = {**encodable(native.raw), "content": _content(blocks, as_text=isinstance(native.raw.get("content"), str))}
+        wire.add(value, lane=value.get("role"), own=True, group=native.group)
         return
     role = "assistant" if message.role == "assistant" else "user"
     if message.role in SYSTEM_ROLES:
@@ -141,8 +141,7 @@ def _system(prompts: Sequence[Message], losses: Losses) -> Json:
     found: list[dict[str, Any]] = []
     as_text = True
     for prompt in prompts:
-        native = prompt.native
-        value = native.raw.get("system") if native is not None and native.api == API else None
+        value = field_value(prompt, API)
         if len(prompts) == 1 and value is not None and unedited(prompt, API):
             return encodable(value)
         as_text = as_text and not isinstance(value, list)

@@ -22,7 +22,7 @@ from .bedrock_blocks import API, decode_blocks
 from .bedrock_encoding import BedrockEncoder
 from .call_ids import map_ids
 from .foreign import Losses, request_list, unedited
-from .system_field import SYSTEM_ROLES, among_messages, field_prompt, leading_prompts, with_field
+from .system_field import SYSTEM_ROLES, among_messages, field_prompt, field_value, leading_prompts, with_field
 from .wire_bytes import copy_wire, to_wire
 from .wire_messages import WireMessages, note_beside, separated
 
@@ -86,7 +86,7 @@ class BedrockConverseCodec:
                 wire.end_results()
             native = unedited(message, API)
             if native is not None and among_messages(message, API):
-                wire.add(self._wire(native.raw), lane=native.raw["role"], own=True, group=native.group)
+                wire.add(self._wire(native.raw), lane=native.raw.get("role"), own=True, group=native.group)
             else:
                 self._add(message, ids, losses, wire)
         wire.end_results()
@@ -109,7 +109,7 @@ class BedrockConverseCodec:
         native = message.native
         if native is not None and own:
             value = {**self._wire({**native.raw, "content": []}), "content": blocks}
-            wire.add(value, lane=value["role"], own=True, group=native.group)
+            wire.add(value, lane=value.get("role"), own=True, group=native.group)
             return
         role = "assistant" if message.role == "assistant" else "user"
         if message.role in SYSTEM_ROLES:
@@ -120,9 +120,9 @@ class BedrockConverseCodec:
         """The system field: None for no prompt, the very value of an unedited one, else the blocks of all."""
         found: list[Any] = []
         for prompt in prompts:
-            native = unedited(prompt, API)
-            if native is not None:
-                found.extend(self._wire(native.raw["system"]))
+            value = field_value(prompt, API)
+            if isinstance(value, list) and unedited(prompt, API):
+                found.extend(self._wire(value))
                 if len(prompts) == 1:
                     return found
                 continue

@@ -22,7 +22,7 @@ from contextport.contracts import (
 from .foreign import Losses, request_list, unedited
 from .gemini_encoding import GeminiEncoder
 from .gemini_parts import API, PartDecoder
-from .system_field import SYSTEM_ROLES, among_messages, field_prompt, leading_prompts, with_field
+from .system_field import SYSTEM_ROLES, among_messages, field_prompt, field_value, leading_prompts, with_field
 from .wire_bytes import copy_wire, to_wire
 from .wire_messages import WireMessages, note_beside, separated
 
@@ -118,8 +118,11 @@ def _parts(value: Json, path: str) -> list[Any]:
 def _prompt_parts(value: Json, path: str) -> list[Part]:
     """The parts of an instruction: a string, a content, or a list of parts and strings."""
     if isinstance(value, dict):
-        value, path = _parts(cast(dict[str, Any], value).get("parts"), f"{path}.parts"), f"{path}.parts"
-    given: list[Any] = [value] if isinstance(value, str) else _parts(value, path)
+        given, path = _parts(cast(dict[str, Any], value).get("parts"), f"{path}.parts"), f"{path}.parts"
+    elif value is None:
+        raise InvalidMessage(f"{path} is null; leave it out", path=path)
+    else:
+        given = [value] if isinstance(value, str) else _parts(value, path)
     decoder = PartDecoder()
     found: list[Part] = []
     for n, one in enumerate(given):
@@ -157,12 +160,11 @@ def _system(prompts: Sequence[Message], losses: Losses) -> Json:
     """The instruction: None for no prompt, the very value of an unedited one, else a content with the parts of all."""
     found: list[Any] = []
     for prompt in prompts:
-        native = unedited(prompt, API)
-        if native is not None and len(prompts) == 1:
-            return to_wire(next(native.raw[key] for key in _SYSTEM if key in native.raw), free=_FREE)
+        value = field_value(prompt, API)
+        if value is not None and len(prompts) == 1 and unedited(prompt, API):
+            return to_wire(value, free=_FREE)
         if prompt.role == "developer":
             losses.add(LossKind.ROLE, prompt, -1, "a developer message went along as the system instruction")
-        if native is None:
-            note_beside(prompt, losses)
+        note_beside(prompt, losses)
         found.extend(to_wire(GeminiEncoder(message=prompt, ids={}, losses=losses, names={}).blocks(), free=_FREE))
     return {"parts": found} if found else None

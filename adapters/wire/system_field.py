@@ -7,7 +7,7 @@ from typing import Any
 
 from contextport.contracts import Json, Message, Native, Part
 
-__all__ = ["SYSTEM_ROLES", "among_messages", "field_prompt", "leading_prompts", "with_field"]
+__all__ = ["SYSTEM_ROLES", "among_messages", "field_prompt", "field_value", "leading_prompts", "with_field"]
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 _FIELDS = ("system", "system_instruction", "systemInstruction")
@@ -36,8 +36,19 @@ def leading_prompts(messages: Sequence[Message], api: str) -> list[Message]:
 
 def among_messages(message: Message, api: str) -> bool:
     """Whether the message was one of the list of messages of this api, and not its system field."""
+    raw = _own_form(message, api)
+    return raw is not None and raw.keys().isdisjoint(_FIELDS)
+
+
+def field_value(message: Message, api: str) -> Json:
+    """What stood in the system field that the message came from; None where it came from none of this api."""
+    raw = _own_form(message, api) or {}
+    return next((raw[key] for key in _FIELDS if key in raw), None)
+
+
+def _own_form(message: Message, api: str) -> dict[str, Any] | None:
     native = message.native
-    return native is not None and native.api == api and native.raw.keys().isdisjoint(_FIELDS)
+    return native.raw if native is not None and native.api == api and isinstance(native.raw, dict) else None
 
 
 def with_field(
@@ -46,7 +57,6 @@ def with_field(
     """The request fields, in the order and by the name that the prompt came with; no system field for the value None."""
     if value is None:
         return {list_key: messages}
-    native = prompts[0].native
-    raw: dict[str, Any] = native.raw if native is not None and native.api == api else {}
+    raw = _own_form(prompts[0], api) or {}
     key = next((name for name in raw if name != list_key), key)
     return {list_key: messages, key: value} if list_key in raw else {key: value, list_key: messages}

@@ -69,7 +69,7 @@ class WireMessages:
     _own: bool = False
     _group: str | None = None
 
-    def add(self, value: dict[str, Any], *, lane: str, own: bool, group: str | None = None) -> None:
+    def add(self, value: dict[str, Any], *, lane: str | None, own: bool, group: str | None = None) -> None:
         """Add a message that is the caller's to give away. `own` says that it was decoded from this api."""
         together = self._group is not None and self._group == group
         if self.messages and (together or (self._lane == lane and not (own and self._own))):

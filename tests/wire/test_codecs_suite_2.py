@@ -6,11 +6,13 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import pytest
+
 from contextport.adapters.wire.anthropic_messages import AnthropicCodec
 from contextport.adapters.wire.bedrock_converse import BedrockConverseCodec
 from contextport.adapters.wire.gemini_contents import GeminiCodec
 from contextport.conformance_tests import MessageCodecConformance
-from contextport.contracts import Json, MessageCodec
+from contextport.contracts import Json, Message, MessageCodec, Native, Part, Text, ToolResult
 
 from .block_requests import ANTHROPIC, BEDROCK, GEMINI, UNKNOWN_ANTHROPIC, UNKNOWN_BEDROCK, UNKNOWN_GEMINI
 
@@ -80,6 +82,7 @@ class TestGemini(MessageCodecConformance):
             {},
             {"contents": [], "system_instruction": "a", "systemInstruction": "b"},
             {"contents": [], "system_instruction": 5},
+            {"contents": [], "system_instruction": None},
             {"contents": [{"role": "assistant", "parts": []}]},
             {"contents": [{"role": ["user"], "parts": []}]},
             {"contents": [{"role": "user", "parts": "x"}]},
@@ -125,3 +128,14 @@ class TestBedrock(MessageCodecConformance):
 class TestBedrockAsJson(TestBedrock):
     def make_codec(self) -> MessageCodec:
         return BedrockConverseCodec(media_as="base64")
+
+
+@pytest.mark.parametrize("codec", [AnthropicCodec(), GeminiCodec(), BedrockConverseCodec()])
+@pytest.mark.parametrize("role", ["system", "user", "assistant", "tool"])
+def test_a_wire_form_made_by_hand_that_is_none_is_built_anew(codec: MessageCodec, role: Any) -> None:
+    parts: tuple[Part, ...] = (Text("said") if role != "tool" else ToolResult(call_id="c", parts=(Text("said"),)),)
+    plain = codec.encode([Message(role=role, parts=parts)])
+    for raw in ("text", None, ["text"]):
+        message = Message(role=role, parts=parts, native=Native(api=codec.api, raw=raw, parts=parts))
+        assert codec.encode([message]) == plain
+        assert "said" in repr(plain.request)
