@@ -25,7 +25,7 @@ from contextport.contracts.image_header import image_size
 from .foreign import split_data_url
 from .media_types import as_base64
 
-__all__ = ["API", "decode_parts", "role_of"]
+__all__ = ["API", "decode_block", "decode_parts", "role_of"]
 
 API = "langchain.messages"
 _Dict = dict[str, Any]
@@ -72,7 +72,7 @@ def decode_parts(raw: _Dict, role: Role, path: str) -> tuple[Part, ...]:
         parts.append(Thinking(text=beside["reasoning_content"], origin=(API, "")))
     content = raw.get("content")
     for block in [content] if isinstance(content, str) and content else cast(list[Json], content or []):
-        part = _block(block)
+        part = decode_block(block)
         if isinstance(part, ToolCall) and part.call_id in calls:  # said twice: among the calls, and in its place
             known = calls.pop(part.call_id)
             part = ToolCall(call_id=known.call_id, name=known.name, arguments=known.arguments, raw=part.raw)
@@ -98,7 +98,7 @@ def _tool_message(raw: _Dict, path: str) -> ToolResult:
 
 
 def _inside(block: Json) -> Text | Media | JsonPart | Opaque:
-    part = _block(block)
+    part = decode_block(block)
     if isinstance(part, Text | Media | Opaque):
         return part
     return Opaque(api=API, type=str(block.get("type")), raw=block)
@@ -138,7 +138,8 @@ def _calls(raw: _Dict, path: str) -> dict[str, ToolCall]:
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
 
-def _block(value: Json) -> Part:
+def decode_block(value: Json) -> Part:
+    """The part of a content block."""
     if isinstance(value, str):
         return Text(value)
     raw = cast(_Dict, value)

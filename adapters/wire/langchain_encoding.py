@@ -25,7 +25,7 @@ from contextport.contracts import (
 )
 
 from .foreign import Losses, arguments_object, own_raw
-from .langchain_blocks import API, decode_parts, role_of
+from .langchain_blocks import API, decode_block, decode_parts, role_of
 from .media_types import media_mime
 
 __all__ = ["LangChainEncoder"]
@@ -148,6 +148,8 @@ class LangChainEncoder:
             if part.complete and (exact or arguments != {"arguments": part.arguments}):
                 if not exact and own_raw(self.message, part, API) is None:
                     self._lost(LossKind.ARGUMENTS, n, "the exact string cannot be had back from the object")
+                if invalid:
+                    self._lost(LossKind.ORDER, n, "stands before calls whose arguments are no JSON object")
                 calls.append({"name": part.name, "args": arguments, "id": call_id, "type": "tool_call"})
             else:
                 entry: _Dict = {"name": part.name, "args": part.arguments, "id": call_id, "error": None}
@@ -178,9 +180,8 @@ class LangChainEncoder:
         if not blocks:
             return ""
         part, block = blocks[0]
-        plain = len(blocks) == 1 and isinstance(part, Text | JsonPart) and getattr(part, "raw", None) is None
-        foreign = len(blocks) == 1 and isinstance(part, Text) and own_raw(self.message, part, API) is None
-        return block["text"] if plain or foreign else [block for _, block in blocks]
+        plain = len(blocks) == 1 and isinstance(part, Text | JsonPart) and own_raw(self.message, part, API) is None
+        return block["text"] if plain else [block for _, block in blocks]
 
     def _block(self, part: Part, n: int) -> Any:
         raw = own_raw(self.message, part, API)
@@ -191,12 +192,14 @@ class LangChainEncoder:
                 return {**(copy_json(raw) if raw is not None else {"type": "text"}), "text": part.text}
             case ToolCall():
                 return self._call_block(part, n)
-            case Media() | Thinking() | ToolResult() if raw is not None:
+            case Thinking() if raw is not None and decode_block(raw) == part:
+                return copy_json(raw)
+            case Media() | ToolResult() if raw is not None:
                 return copy_json(raw)
             case Media():
                 return self._media(part)
             case Thinking():
-                return self._lost(LossKind.THINKING, n, "left out: it is of another api")
+                return self._lost(LossKind.THINKING, n, "left out: it is of another api, or was changed")
             case ToolResult():
                 return self._lost(LossKind.SERVER_TOOL, n, "what a provider ran itself is left out")
             case Refusal() if self.message.role == "assistant":

@@ -89,8 +89,6 @@ class ChatEncoder:
         if value["role"] != "function":
             value["tool_call_id"] = self._call_id(result, n)
         value["content"] = "" if content is None else content
-        if result.name is not None and "name" not in value:
-            value["name"] = result.name
         if "is_error" in value and result.status is not None:
             value["is_error"] = result.status == "error"
         elif result.status == "error":
@@ -196,7 +194,9 @@ class ChatEncoder:
         match part:
             case Text():
                 return self._text(part, raw, n)
-            case ToolCall() | Media() | Thinking() if raw is not None:
+            case Thinking() if raw is not None and _says(raw, part):
+                return copy_json(raw)
+            case ToolCall() | Media() if raw is not None:
                 return copy_json(raw)
             case ToolResult() if raw is not None:
                 return {**copy_json(raw), "content": self._simple(self._blocks(part.parts, n, inside=False), part.parts)}
@@ -215,7 +215,7 @@ class ChatEncoder:
             case Opaque():
                 return self._lost(LossKind.OPAQUE, n, f"{part.type} of {part.api} is left out")
             case Thinking():
-                return self._lost(LossKind.THINKING, n, "left out: it is of another api")
+                return self._lost(LossKind.THINKING, n, "left out: it is of another api, or was changed")
             case CacheMark():
                 return self._lost(LossKind.CACHE_MARK, n, "left out")
             case ToolCall() | ToolResult():
@@ -243,6 +243,11 @@ class ChatEncoder:
             plain = own_raw(self.message, parts[0], API) is None
             return blocks[0]["text"] if plain else blocks
         return blocks or None
+
+
+def _says(raw: dict[str, Any], part: Part) -> bool:
+    """Whether reasoning inside the content is as it was: it may be left out, never changed."""
+    return decode({"role": "assistant", "content": [raw]}, id="again").parts == (part,)
 
 
 def chat_media(media: Media) -> dict[str, Any] | None:

@@ -28,7 +28,7 @@ from contextport.contracts import (
 
 from .foreign import Losses, data_url, is_custom_call, own_raw
 from .media_types import media_mime
-from .openai_responses_items import API, ARGUMENT_KEYS, CONTENT, decode_result
+from .openai_responses_items import API, ARGUMENT_KEYS, CONTENT, decode_reasoning, decode_result
 
 __all__ = ["ItemEncoder"]
 
@@ -80,7 +80,7 @@ class ItemEncoder:
                 opened = _Open(base)
                 used += [base] if base is not None else []
             opened.blocks.append(block)
-            opened.plain = opened.plain and isinstance(part, Text | Refusal | JsonPart) and getattr(part, "raw", None) is None
+            opened.plain = opened.plain and "text" in block and own_raw(message, part, API) is None
         return items + self._closed(opened)
 
     def _lost(self, kind: LossKind, part: int, detail: str) -> None:
@@ -176,11 +176,11 @@ class ItemEncoder:
         return self._call(part, raw, n) if isinstance(part, ToolCall) else self._result(part, raw, n)
 
     def _reasoning(self, part: Thinking, raw: _Item | None, n: int) -> _Item | None:
-        if raw is not None:
+        if raw is not None and decode_reasoning(raw) == part:
             return cast(_Item, copy_json(raw))
         own = part.origin is not None and part.origin[0] in _ORIGINS and part.raw is None and part.item_id is not None
         if not own:
-            self._lost(LossKind.THINKING, n, "left out: it is of another api")
+            self._lost(LossKind.THINKING, n, "left out: it is of another api, or was changed")
             return None
         summary = [{"type": "summary_text", "text": text} for text in part.summary]
         encrypted = {"encrypted_content": part.encrypted} if part.encrypted is not None else {}

@@ -26,7 +26,7 @@ from contextport.contracts.image_header import image_size
 
 from .foreign import split_data_url
 
-__all__ = ["API", "ARGUMENT_KEYS", "CONTENT", "decode_content", "decode_items", "decode_result", "said_by"]
+__all__ = ["API", "ARGUMENT_KEYS", "CONTENT", "decode_content", "decode_items", "decode_reasoning", "decode_result", "said_by"]
 
 API = "openai.responses"
 CONTENT = f"{API}.content"  # api of an opaque part that stands in the content of a message, not among the items
@@ -118,7 +118,7 @@ def _model_output(run: Sequence[tuple[_Item, str]]) -> Message:
         if kind == "function_call":
             found.append(_call(item, path))
         elif kind == "reasoning":
-            found.append(_reasoning(item))
+            found.append(decode_reasoning(item))
         elif kind == "message" or "role" in item:
             found.extend(decode_content(item.get("content"), f"{path}.content"))
             phase = item["phase"] if isinstance(item.get("phase"), str) else phase
@@ -148,7 +148,8 @@ def _opaque(item: _Item) -> Opaque:
     return Opaque(api=API, type=name, raw=item, pair_id=pair if isinstance(pair, str) else None)
 
 
-def _reasoning(item: _Item) -> Thinking:
+def decode_reasoning(item: _Item) -> Thinking:
+    """The reasoning that an item holds."""
     summary, content = _texts(item.get("summary")), _texts(item.get("content"))
     return Thinking(
         text="\n".join(content) or None,
