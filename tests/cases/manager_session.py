@@ -85,6 +85,11 @@ class Driven:
     log_before: list[str] | None = None
     log_after: list[str] | None = None
 
+    @property
+    def model(self) -> str | None:
+        """The model that contexts are for, if the case names one."""
+        return str(self.case.given["model"]) if self.case.operation == "get_context_for_model" else None
+
     async def add(self, wire: Dict) -> Message:
         pin = pinned(self.case, wire)
         message = await self.manager.add_message(self.session_id, from_chat(wire, pinned=True) if pin else wire)
@@ -101,7 +106,7 @@ class Driven:
 
     async def _ask(self, label: str) -> None:
         try:
-            context = await self.manager.get_context(self.session_id)
+            context = await self.manager.get_context(self.session_id, profile=self.model)
             asks = self.case.asks_for("stat_") or self.case.asks_for("stats_") or self.case.operation == "get_context_stats"
             stats = await self.manager.get_context_stats(self.session_id) if asks else None
             self.moments.append(moment(label, self.given, context, stats))

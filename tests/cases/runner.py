@@ -11,7 +11,16 @@ from typing import Literal, cast
 
 from attrs import frozen
 
-from . import counter_operations, message_checks, number_checks, store_checks, store_operations, strategy_operations
+from . import (
+    answer_checks,
+    counter_operations,
+    message_checks,
+    number_checks,
+    recovery_operations,
+    store_checks,
+    store_operations,
+    strategy_operations,
+)
 from .case import Case
 from .check_registry import judge
 from .evidence import Dict, Evidence
@@ -19,11 +28,13 @@ from .evidence import Dict, Evidence
 __all__ = ["Result", "load_cases", "run_case"]
 
 #: Imported for what they register.
-CHECKS = (message_checks, number_checks, store_checks)
+CHECKS = (answer_checks, message_checks, number_checks, store_checks)
 OPERATIONS: dict[str, strategy_operations.Operation] = {
     **strategy_operations.OPERATIONS,
     **store_operations.OPERATIONS,
+    **recovery_operations.OPERATIONS,
     "get_context_stats": strategy_operations.OPERATIONS["get_context"],
+    "get_context_for_model": strategy_operations.OPERATIONS["get_context"],
     "estimate_tokens": counter_operations.estimate_tokens,
     "estimate_tokens_threads": counter_operations.estimate_tokens_threads,
 }
