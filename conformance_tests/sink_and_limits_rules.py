@@ -6,7 +6,7 @@ import contextlib
 import copy
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from contextport.contracts import Event, EventKind, EventSink, Limits, LimitsSource
@@ -167,7 +167,7 @@ async def asking_opens_no_connection(suite: LimitsSourceConformance) -> None:
 
 
 @contextlib.contextmanager
-def _watched_sockets() -> Iterator[list[str]]:
+def _watched_sockets() -> Generator[list[str]]:
     """Notes and refuses each connection and each look-up of a name that this thread asks for meanwhile."""
     opened: list[str] = []
     watched = threading.get_ident()

@@ -111,9 +111,10 @@ class Budget:
         if self.history_budget <= 0:
             reserved = self.window - self.usable_input + self.system_reserve + self.tool_reserve
             limit = "" if self.max_input is None else f", input limit {self.max_input}"
+            output = self.output_reserve if self.output_shares_window else "apart"
             raise BudgetTooSmall(
                 f"the window of {self.window} tokens leaves {self.history_budget} for messages: {reserved} are not for them "
-                f"(output {self.output_reserve}, system {self.system_reserve}, tools {self.tool_reserve}{limit}); "
+                f"(output {output}, system {self.system_reserve}, tools {self.tool_reserve}{limit}); "
                 "lower a reserve or use a larger window",
                 needed=reserved + 1,
                 available=self.window,

@@ -111,6 +111,8 @@ def test_an_output_with_a_room_of_its_own_takes_nothing_from_the_input() -> None
     assert dict(budget.sources) == {"window": "page", "output_reserve": "page", "output_shares_window": "page"}
     assert resolve_budget(model="m", max_output=20_000, sources=[apart]).usable_input == 8_000
     assert budget.room(system=1_000) == 7_000
+    with pytest.raises(BudgetTooSmall, match=r"8000 are not for them \(output apart, system 8000"):
+        resolve_budget(model="m", system_reserve=8_000, sources=[apart])
 
 
 def test_what_the_account_may_send_bounds_the_input_and_yields_to_an_explicit_limit() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from attrs import define
 
@@ -28,7 +29,7 @@ class EnvironmentLimits:
 
     def limits(self, model: str, host: str = "") -> Limits | None:
         environment = os.environ if self.environment is None else self.environment
-        set_to = {
+        set_to: dict[str, Any] = {
             field: _tokens(variable, environment[variable].strip())
             for field, variable in _VARIABLES.items()
             if environment.get(variable, "").strip()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from contextport.contracts import (
     ContextPortError,
@@ -89,8 +89,9 @@ class LearntLimits:
             return None
         kinds = sorted({number.kind for number in known.values()})
         oldest = min(number.at for number in known.values())
+        tokens: dict[str, Any] = {name: number.tokens for name, number in known.items()}
         return Limits(
-            **{name: number.tokens for name, number in known.items()},
+            **tokens,
             source=f"errors of the host ({', '.join(kinds)})",
             as_of=datetime.fromtimestamp(oldest, UTC).date().isoformat(),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -29,7 +29,7 @@ class HostServer:
 
 
 @contextlib.contextmanager
-def running() -> Iterator[HostServer]:
+def running() -> Generator[HostServer]:
     """A server for the length of a block."""
 
     class Handler(BaseHTTPRequestHandler):

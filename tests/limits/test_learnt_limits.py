@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def max_input(learnt: LearntLimits, model: str = "m", host: str = "") -> int | N
         (reading(limit=8_000, input=1, is_lower_bound=True), {"max_input": 8_000}),
     ],
 )
-def test_the_stated_limit_is_learnt_as_what_it_is(said: ErrorReading, numbers: dict[str, int]) -> None:
+def test_the_stated_limit_is_learnt_as_what_it_is(said: ErrorReading, numbers: dict[str, Any]) -> None:
     learnt = LearntLimits(clock=Clock())
     assert learnt.learn(said, model="m", host=HOST)
     source = f"errors of the host ({said.kind.value})"
@@ -165,6 +166,24 @@ def test_a_file_outlives_the_object_and_is_replaced_at_once(tmp_path: Path) -> N
     clock.now += 8 * 86_400
     again.learn(reading(), model="new", host=HOST)
     assert [entry["model"] for entry in json.loads(path.read_text())["entries"]] == ["new"]  # what expired is dropped
+
+
+def test_threads_that_learn_at_once_lose_nothing(tmp_path: Path) -> None:
+    learnt = LearntLimits(tmp_path / "limits.json")
+
+    def work(name: int) -> None:
+        for limit in range(40, 20, -1):
+            learnt.learn(reading(limit=limit * 100), model=f"m{name % 2}-{limit}")
+            learnt.learn(reading(limit=limit * 100 + name), model="shared")
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for known in (learnt, LearntLimits(tmp_path / "limits.json")):
+        assert [max_input(known, f"m{n}-{limit}") for n in (0, 1) for limit in range(21, 41)] == [*range(2_100, 4_001, 100)] * 2
+        assert max_input(known, "shared") == 2_100
 
 
 def test_objects_that_share_a_file_take_the_tighter_number(tmp_path: Path) -> None:

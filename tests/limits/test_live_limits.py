@@ -40,7 +40,8 @@ async def _asked(
 ) -> tuple[LiveLimits, list[Any]]:
     headers = {"authorization": f"Bearer {SECRET}"}
     async with httpx.AsyncClient(base_url=server.url + base, headers=headers, trust_env=False) as client:
-        live = LiveLimits(client, api=api, **{"clock": lambda: DAY} | options)
+        more: dict[str, Any] = {"clock": lambda: DAY} | options
+        live = LiveLimits(client, api=api, **more)
         return live, [await live.refresh(model) for model in models]
 
 
