@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         check_compression_strategy,
         check_context_manager,
         check_context_store,
+        check_error_classifier,
         check_event_sink,
         check_limits_source,
         check_message_codec,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         CompressionStrategyConformance,
         ContextManagerConformance,
         ContextStoreConformance,
+        ErrorClassifierConformance,
         EventSinkConformance,
         LimitsSourceConformance,
         MessageCodecConformance,
@@ -44,6 +46,7 @@ __all__ = [
     "CompressionStrategyConformance",
     "ContextManagerConformance",
     "ContextStoreConformance",
+    "ErrorClassifierConformance",
     "EventSinkConformance",
     "LimitsSourceConformance",
     "MessageCodecConformance",
@@ -54,6 +57,7 @@ __all__ = [
     "check_compression_strategy",
     "check_context_manager",
     "check_context_store",
+    "check_error_classifier",
     "check_event_sink",
     "check_limits_source",
     "check_message_codec",
@@ -61,6 +65,7 @@ __all__ = [
 ]
 
 _WITH_ASSERTIONS = (
+    "classifier_rules",
     "model_rules",
     "store_rules",
     "store_concurrency_rules",
@@ -71,6 +76,8 @@ _WITH_ASSERTIONS = (
     "manager_session_rules",
     "sink_and_limits_rules",
     "codec_rules",
+    "codec_loss_rules",
+    "codec_requests",
     "suites",
 )
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import attrs
 
 from contextport.contracts import (
     CacheMark,
-    Json,
     JsonPart,
     Media,
     Message,
@@ -31,12 +30,10 @@ __all__ = [
     "arguments_of",
     "call_groups",
     "foreign",
-    "leaves",
     "pairs",
     "parallel",
     "said",
     "same_call_ids",
-    "scramble",
     "texts",
     "unsayable",
     "with_ids",
@@ -231,51 +228,3 @@ def without(messages: Sequence[Message], at: int, part: int) -> tuple[Message, .
     message = messages[at]
     kept = tuple(one for n, one in enumerate(message.parts) if n != part)
     return (*messages[:at], attrs.evolve(message, parts=kept), *messages[at + 1 :])
-
-
-# --- a request of any form ---------------------------------------------------------------------------------------------
-
-
-def leaves(value: Json) -> Iterator[str]:
-    """All strings of a JSON value, its keys included; other values as JSON text."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, one in cast(Mapping[str, Any], value).items():
-            yield key
-            yield from leaves(one)
-    elif isinstance(value, list | tuple):
-        for one in cast(Sequence[Any], value):
-            yield from leaves(one)
-    else:
-        yield json.dumps(value)
-
-
-def scramble(value: Any) -> None:
-    """Change everything in a request that can be changed in place, inside objects as well."""
-    known: set[int] = set()
-
-    def walk(one: Any) -> None:
-        if id(one) in known or one is None or isinstance(one, str | bytes | int | float):
-            return
-        known.add(id(one))
-        if isinstance(one, dict):
-            held = cast(dict[Any, Any], one)
-            for inner in list(held.values()):
-                walk(inner)
-            for key in list(held):
-                if isinstance(held[key], str):
-                    held[key] = "scrambled"
-            held["scrambled"] = True
-        elif isinstance(one, list):
-            for inner in list(cast(list[Any], one)):
-                walk(inner)
-            cast(list[Any], one).append("scrambled")
-        elif isinstance(one, tuple):
-            for inner in cast(tuple[Any, ...], one):
-                walk(inner)
-        elif hasattr(one, "__dict__") and not isinstance(one, type):
-            for inner in list(vars(one).values()):
-                walk(inner)
-
-    walk(value)

@@ -38,8 +38,11 @@ from contextport.contracts import (
     verify,
 )
 from contextport.contracts.model import ChatModel, StopReason, StreamsCompletions
+from contextport.contracts.provider_error import ErrorClassifier
 
 from . import (
+    classifier_rules,
+    codec_loss_rules,
     codec_rules,
     counter_rules,
     manager_rules,
@@ -63,6 +66,7 @@ __all__ = [
     "Conformance",
     "ContextManagerConformance",
     "ContextStoreConformance",
+    "ErrorClassifierConformance",
     "EventSinkConformance",
     "LimitsSourceConformance",
     "MessageCodecConformance",
@@ -80,7 +84,9 @@ RULE_MODULES = (
     manager_shape_rules,
     sink_and_limits_rules,
     codec_rules,
+    codec_loss_rules,
     model_rules,
+    classifier_rules,
 )
 _LEAST_REASON = 15  # characters of a reason that says something
 
@@ -425,6 +431,19 @@ class ChatModelConformance(Conformance, port=ChatModel, capabilities=(StreamsCom
             await self.release(model)
 
 
+class ErrorClassifierConformance(Conformance, port=ErrorClassifier):
+    """Suite of `ErrorClassifier`."""
+
+    def make_classifier(self) -> ErrorClassifier | Awaitable[ErrorClassifier]:
+        """A classifier of provider errors."""
+        raise NotImplementedError("write make_classifier: return a classifier")
+
+    async def make(self) -> ErrorClassifier:
+        classifier = await settled(self.make_classifier())
+        verify(classifier, ErrorClassifier)
+        return classifier
+
+
 #: The suites, in the order of the documentation.
 SUITES: tuple[type[Conformance], ...] = (
     ContextStoreConformance,
@@ -435,4 +454,5 @@ SUITES: tuple[type[Conformance], ...] = (
     LimitsSourceConformance,
     MessageCodecConformance,
     ChatModelConformance,
+    ErrorClassifierConformance,
 )

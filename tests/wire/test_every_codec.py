@@ -17,11 +17,11 @@ from contextport.adapters.command_line.conversation_files import read_conversati
 from contextport.conformance_tests.codec_conversations import (
     call_groups,
     foreign,
-    leaves,
     pairs,
     said,
     with_ids,
 )
+from contextport.conformance_tests.codec_requests import leaves
 from contextport.conformance_tests.conversations import conversations
 from contextport.contracts import (
     EncodingLossy,
