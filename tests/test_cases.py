@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.stores.memory_store import MemoryContextStore
-from contextport.contracts import Budget, from_chat
+from contextport.contracts import Budget, Message, StopReason, from_chat
+from contextport.strategies.recovery import ContinuedOutput
 from tests.cases.case import LATER_OPERATIONS, LATER_STRATEGIES, Case
 from tests.cases.case_input import case_messages, expand
 from tests.cases.check_registry import judge, known_checks
@@ -72,7 +73,7 @@ GOOD: Dict = {
         ({"input": {**GOOD["input"], "strategy": "magic"}}, "failed", "strategy 'magic' is not known"),
         ({"input": {**GOOD["input"], "counter": "stones"}}, "failed", "counter 'stones' is not known"),
         ({"expect": [{"check": "ids_present", "ids": ["u2"]}]}, "failed", "missing: ['u2']"),
-        ({"operation": "call_with_retry"}, "skipped", LATER_OPERATIONS["call_with_retry"]),
+        ({"operation": "redis_ttl"}, "skipped", LATER_OPERATIONS["redis_ttl"]),
         ({"input": {**GOOD["input"], "strategy": "hybrid"}}, "skipped", LATER_STRATEGIES["hybrid"]),
     ],
 )
@@ -153,6 +154,8 @@ U2: Dict = {"id": "u2", "role": "user", "content": "nine ten"}
 CALL: Dict = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 A1: Dict = {"id": "a1", "role": "assistant", "content": None, "tool_calls": [CALL]}
 T1: Dict = {"id": "t1", "role": "tool", "tool_call_id": "c1", "content": "done"}
+CUT = ContinuedOutput(message=Message.assistant("Half"), stop=StopReason.OUTPUT_LIMIT, truncated=True)
+WHOLE = ContinuedOutput(message=Message.assistant("Whole"), stop=StopReason.END)
 SHORT: Dict = {**U1, "content": "one two [5 words left out] eight"}
 
 
@@ -225,6 +228,19 @@ def test_check_passes_what_is_right_and_fails_what_is_not(expected: Dict, good: 
         ({"check": "deterministic"}, {"repeated": [U1]}, {"repeated": [U2]}),
         ({"check": "model_calls", "max": 0}, {}, {"model_requests": [[U1]]}),
         ({"check": "summariser_saw", "texts": ["nine"]}, {"summariser_requests": [[U2]]}, {"summariser_requests": [[U1]]}),
+        ({"check": "result_flag", "name": "truncated", "value": True}, {"result": CUT}, {"result": WHOLE}),
+        ({"check": "result_text_equals", "text": "Half"}, {"result": CUT}, {"result": WHOLE}),
+        ({"check": "sent_max_tokens_at_least", "n": 2}, {"sent_max_tokens": [2, 3]}, {"sent_max_tokens": [2, None]}),
+        (
+            {"check": "sent_total_at_most", "n": 9},
+            {"model_requests": [[U2]], "sent_max_tokens": [7]},
+            {"model_requests": [[U2]], "sent_max_tokens": [8]},
+        ),
+        (
+            {"check": "requests_all_distinct"},
+            {"model_requests": [[U2], [U2]], "sent_max_tokens": [7, 6]},
+            {"model_requests": [[U2], [U2]]},
+        ),
         (
             {"check": "summariser_request_has_role", "role": "user"},
             {"summariser_requests": [[U2]]},
@@ -235,6 +251,17 @@ def test_check_passes_what_is_right_and_fails_what_is_not(expected: Dict, good: 
 def test_check_of_a_fact_passes_what_is_right_and_fails_what_is_not(expected: Dict, good: Dict, bad: Dict) -> None:
     assert judge(expected, evidence_of([U1], [U1], facts=good)) is None
     assert judge(expected, evidence_of([U1], [U1], facts=bad)) is not None
+
+
+def test_checks_of_stored_answers_see_what_must_not_be_there() -> None:
+    broken: Dict = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": "b'}}
+    for wire, check in (
+        ({"role": "assistant", "content": " "}, "no_empty_assistant_stored"),
+        ({"role": "assistant", "content": None, "tool_calls": [broken]}, "no_unparsable_arguments_stored"),
+    ):
+        assert judge({"check": check}, evidence_of([U1], [U1], stored=list(evidence_of([U1], [U1, A1]).last.rows))) is None
+        assert judge({"check": check}, evidence_of([U1], [U1], stored=list(evidence_of([U1], [U1, wire]).last.rows))) is not None
+        assert judge({"check": check}, evidence_of([U1], [U1])) is not None
 
 
 def test_check_that_no_run_can_answer_fails() -> None:

@@ -108,7 +108,10 @@ def tool_executions(evidence: Evidence, min: int | None = None, max: int | None 
 
 @of_run
 def requests_all_distinct(evidence: Evidence) -> Problem:
-    sent = [json.dumps(request, sort_keys=True) for request in _requests(evidence, "model")]
+    """A request is its messages and its output limit, as far as one was sent."""
+    requests = _requests(evidence, "model")
+    limits = evidence.facts.get("sent_max_tokens", [None] * len(requests))
+    sent = [json.dumps([limit, request], sort_keys=True) for limit, request in zip(limits, requests, strict=True)]
     return None if len(set(sent)) == len(sent) else "the same request was sent twice"
 
 
