@@ -16,6 +16,7 @@ from contextport.contracts import (
     TokenCounter,
 )
 from contextport.contracts.model import ChatModel, StopReason
+from contextport.contracts.provider_error import ErrorClassifier
 
 from .rules import RuleResult, run_rule
 from .scripted_answers import Scripted, SentRequest
@@ -25,6 +26,7 @@ from .suites import (
     Conformance,
     ContextManagerConformance,
     ContextStoreConformance,
+    ErrorClassifierConformance,
     EventSinkConformance,
     LimitsSourceConformance,
     MessageCodecConformance,
@@ -36,6 +38,7 @@ __all__ = [
     "check_compression_strategy",
     "check_context_manager",
     "check_context_store",
+    "check_error_classifier",
     "check_event_sink",
     "check_limits_source",
     "check_message_codec",
@@ -133,6 +136,16 @@ def check_limits_source(
 
         def known_models(self) -> Sequence[tuple[str, str]]:
             return known
+
+    return check_suite(Checked())
+
+
+def check_error_classifier(make: Callable[[], ErrorClassifier | Awaitable[ErrorClassifier]]) -> list[RuleResult]:
+    """Check classifiers that `make` builds."""
+
+    class Checked(ErrorClassifierConformance):
+        def make_classifier(self) -> ErrorClassifier | Awaitable[ErrorClassifier]:
+            return make()
 
     return check_suite(Checked())
 

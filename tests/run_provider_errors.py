@@ -1,7 +1,7 @@
 """Classify a file of provider errors: `python tests/run_provider_errors.py FILE`.
 
-Each template is filled in with several sets of numbers, wrapped as its package would raise it, and classified. The last line gives
-the share of overflows that were found, of look-alikes that were taken for one, and of numbers that were read right.
+Each template is filled in with several sets of numbers, wrapped as its package would raise it, and classified. The last line
+gives the share of overflows that were found, of look-alikes that were taken for one, and of numbers that were read right.
 """
 
 from __future__ import annotations
@@ -41,7 +41,16 @@ FIELDS = {
 }
 UNITS = {"limit_chars": "characters", "chars": "characters", "limit_bytes": "bytes", "bytes": "bytes"}
 #: Kinds whose numbers tell a caller what to do.
-WITH_NUMBERS = {"input", "input_plus_output", "input_chars", "input_bytes", "output_cap", "payload_bytes", "silent", "output_truncated"}
+WITH_NUMBERS = {
+    "input",
+    "input_plus_output",
+    "input_chars",
+    "input_bytes",
+    "output_cap",
+    "payload_bytes",
+    "silent",
+    "output_truncated",
+}
 
 
 @define

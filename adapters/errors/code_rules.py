@@ -10,7 +10,7 @@ from typing import Final
 
 from contextport.contracts.provider_error import ErrorKind as K
 
-__all__ = ["OVERFLOW_CODE", "OVERFLOW_CLASS", "kind_of_class", "kind_of_code", "kind_of_status", "plain_code"]
+__all__ = ["OVERFLOW_CLASS", "OVERFLOW_CODE", "kind_of_class", "kind_of_code", "kind_of_status", "plain_code"]
 
 #: (provider, code) -> kind.
 _OF_PROVIDER: Final = {
@@ -110,13 +110,15 @@ _WORDS: Final = {
 _SIZE: Final = r"(?:exceed\w*|toolong|toolarge|toobig|toomany|overflow\w*|reached|overlimit|overthelimit|outofrange)"
 #: A code is an overflow if it says that context, prompt or input tokens are too many, in either order.
 OVERFLOW_CODE: Final = re.compile(
-    rf"(?:context|prompt|input(?:token|length|text|size)|input(?=too)|tokens?limit|tokenlimit|maxtokenslimit|modelmaxprompt|conversation(?:too)?)\w*?{_SIZE}"
+    rf"(?:context|prompt|input(?:token|length|text|size)|input(?=too)|tokens?limit|tokenlimit|maxtokenslimit|modelmaxprompt"
+    rf"|conversation(?:too)?)\w*?{_SIZE}"
     r"|exceed(?:s|ed|ing)?\w{0,12}(?:context|prompt|inputtoken)|toomany(?:input|prompt)?tokens(?!per)|contextlengtherror"
 )
 _NO_OVERFLOW_CODE: Final = re.compile(r"perminute|perday|rate|quota|timeout|deadline|output|completion|media|image|file")
 #: Names of exception classes that stand for an overflow, in code of any framework.
 OVERFLOW_CLASS: Final = re.compile(
-    r"context(?:window|length|size|limit|token)?\w{0,12}(?:exceed|overflow|toolong)|prompttoolong|inputtoolong|tokenlimitexceeded|toomanytokens"
+    r"context(?:window|length|size|limit|token)?\w{0,12}(?:exceed|overflow|toolong)|prompttoolong|inputtoolong"
+    r"|tokenlimitexceeded|toomanytokens"
 )
 _CLASSES: Final = (
     ("lengthfinishreason", K.OUTPUT_TRUNCATED),

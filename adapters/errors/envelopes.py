@@ -123,8 +123,8 @@ def _own(found: Mapping[str, Any], outer: ProviderFailure) -> ProviderFailure:
 def failures_in_text(text: str, outer: ProviderFailure, depth: int = 0) -> Iterator[ProviderFailure]:
     """The text without the JSON in it as one failure, then the failures that the JSON states.
 
-    JSON that is no envelope of an error, such as tool arguments, is somebody's data: it is read no further, and left in the text as
-    a quotation.
+    JSON that is no envelope of an error, such as tool arguments, is somebody's data: it is read no further, and stays in the text
+    as a quotation.
     """
     rest, inside = text, list[Any]()
     if depth <= _DEEPEST and ("{" in text or "[{" in text):

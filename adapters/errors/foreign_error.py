@@ -142,7 +142,9 @@ def _of_fields(value: object, known: ProviderFailure) -> Iterator[ProviderFailur
     code, kind = peek(value, "code"), peek(value, "type")
     message = short_text(peek(value, "message"))
     if code is not None or message:
-        yield evolve(known, code=None if code is None else str(code), type=kind if isinstance(kind, str) else None, message=message)
+        yield evolve(
+            known, code=None if code is None else str(code), type=kind if isinstance(kind, str) else None, message=message
+        )
 
 
 def _content(holder: object) -> str:

@@ -29,7 +29,7 @@ _SPACE: Final = "[ \u00a0\u202f\u2009]"
 #: 4096 | 200,000 | 200.000 | 200 000 | 1_048_576; not inside words, dates, versions, paths, ids, prices
 _NUMBER: Final = re.compile(
     r"(?<![A-Za-z0-9_.$€£¥/#\\-])(?<![A-Za-z0-9_]\[)"
-    rf"(\d{{1,3}}(?:[,.'’_]\d{{3}}|{_SPACE}\d{{3}}(?!\d))+|\d{{1,12}}(?:\.0)?)"
+    rf"(\d{{1,3}}(?:[,.'_]\d{{3}}|{_SPACE}\d{{3}}(?!\d))+|\d{{1,12}}(?:\.0)?)"
     r"( ?[kKmM](?![A-Za-z0-9_]))?"
     r"(?![A-Za-z0-9_%]|[.,:/_-]\d|-[A-Za-z]+\d)"
 )
@@ -39,29 +39,43 @@ _DIGITS: Final = re.compile(r"\D+")
 _ECHO_FROM: Final = re.compile(
     r"(?:\b(?:near|offending|original|received|following|user|users?'s?) (?:text|input|content|message|prompt)s?\s*:"
     r"|\bnear\s*:|\binput_value\s*=|\buser (?:wrote|said|asked|typed)\b|\bwhile (?:running|executing|calling)\b\s*:?"
-    r"|\btool (?:output|result|arguments|input)s?\s*(?:was|were)?\s*:|\b(?:stdout|stderr|command|query|snippet|excerpt|transcript)\s*:"
+    r"|\btool (?:output|result|arguments|input)s?\s*(?:was|were)?\s*:|\b(?:stdout|stderr|command|query|snippet|excerpt"
+    r"|transcript)\s*:"
     r"|\barguments\s*:|\bgot (?:text|content)\s*:)[^\n]*",
     re.IGNORECASE,
 )
 #: Quoted spans of three words or more.
-_QUOTED: Final = re.compile(
-    r"\"([^\"\n]{8,2000})\"|(?<![\w'])'([^'\n]{8,2000})'(?!\w)|“([^”\n]{8,2000})”|‘([^’\n]{8,2000})’|«([^»\n]{8,2000})»|「([^」\n]{4,2000})」"
-)
+_QUOTED: Final = re.compile(r"\"([^\"\n]{8,2000})\"|(?<![\w'])'([^'\n]{8,2000})'(?!\w)|«([^»\n]{8,2000})»|「([^」\n]{4,2000})」")
 _ERROR_BEFORE: Final = re.compile(
-    r"(?:(?:message|msg|details?|reason|cause|raw|response|errors?|exception)[\"']?\s*[:=(\[>-]+|(?:errors?|exception|failed|failure|says?|said|returned|responded)(?: with| was| is)?:?)"
+    r"(?:(?:message|msg|details?|reason|cause|raw|response|errors?|exception)[\"']?\s*[:=(\[>-]+|(?:errors?|exception|failed"
+    r"|failure|says?|said|returned|responded)(?: with| was| is)?:?)"
     r"\s*[\[b]?\Z",
     re.IGNORECASE,
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
-_MARKS: Final = re.compile(r"[\s_`*\"“”«»\\|]+|(?<!\w)'|'(?!\w)|\.(?=\w)")
+_MARKS: Final = re.compile(r"[\s_`*\"«»\\|]+|(?<!\w)'|'(?!\w)|\.(?=\w)")
 _TAGS: Final = re.compile(r"<[a-zA-Z/!][^<>\n]{0,200}>")
-_APOSTROPHE: Final = re.compile("[’‘`´](?=s\\b)")
+_PLAIN: Final = str.maketrans(
+    {
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u00b4": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\uff08": "(",
+        "\uff09": ")",
+        "\uff0c": ", ",
+        "\uff1a": ": ",
+        "\uff1b": "; ",
+        "\u3002": ". ",
+    }
+)
 
 
 def read_text(text: str) -> ReadText:
     """Take out echoes, mask numbers, and bring to one form."""
     echoes: list[str] = []
-    kept = _APOSTROPHE.sub("'", _TAGS.sub(" ", cut(text).replace('\\"', '"').replace("\\n", "\n")))
+    kept = _TAGS.sub(" ", cut(text).translate(_PLAIN).replace('\\"', '"').replace("\\n", "\n"))
     kept = _ECHO_FROM.sub(lambda found: _taken(found, echoes), kept)
     kept = _QUOTED.sub(lambda found: _taken(found, echoes) if _is_echo(found) else f" {found[0]} ", kept)
     numbers: list[int | None] = []

@@ -58,7 +58,7 @@ _COMPARISONS: Final[tuple[tuple[re.Pattern[str], tuple[Role, ...]], ...]] = tupl
         (r"# ?/ ?# ?> ?#", ("", "requested", "limit")),
         (rf"#{_GAP}> ?=? ?#", ("requested", "limit")),
         (r"\b(?:got|given|received|have|sent|was|were|is) \(?# ?\+ ?#", ("input", "output")),
-        (r"\[ ?# ?[,，-] ?#", ("", "limit")),
+        (r"\[ ?# ?[,-] ?#", ("", "limit")),
         (r"# (?:\w+ )?tokens? (?:over|above|beyond|past) (?:the|its|your|this)\b", ("excess",)),
         (r"\bbetween # and #", ("", "limit")),
         (r"\bfrom # (?:\(\w+\) )?to #", ("", "limit")),
@@ -78,10 +78,14 @@ _BYTES: Final = re.compile(r" ?(?:bytes?|kb|mb|gb|kib|字节)\b")
 _CHARACTERS_BEFORE: Final = re.compile(
     r"\b(?:characters?|chars?|expected max ?length)\b[^#]{0,24}(?:#(?:(?!token)[^#;]){0,24})?\Z|字符[^#]{0,8}\Z"
 )
-_BYTES_BEFORE: Final = re.compile(r"\b(?:bytes|message size|payload size|body size|larger than max)[^#.]{0,20}(?:#[^#;]{0,24})?\Z")
+_BYTES_BEFORE: Final = re.compile(
+    r"\b(?:bytes|message size|payload size|body size|larger than max)[^#.]{0,20}(?:#[^#;]{0,24})?\Z"
+)
 _NO_COUNT_BEFORE: Final = re.compile(
-    r"(?:(?:status|error|http|api error|code|status code|error code|\bid|index|port|version|tier|retry after|wait|try again in|position|line|column|"
-    r"at|used|minimum is|minimum token count[^#]{0,30}is|prefix length|quota|upper bound for|resulting in a max\w* \w+ \w+ of|available tokens"
+    r"(?:(?:status|error|http|api error|code|status code|error code|\bid|index|port|version|tier|retry after|wait"
+    r"|try again in|position|line|column|"
+    r"at|used|minimum is|minimum token count[^#]{0,30}is|prefix length|quota|upper bound for"
+    r"|resulting in a max\w* \w+ \w+ of|available tokens"
     r"|batch of|budget(?: tokens)?)[ :(=]*)\Z"
 )
 _LOWER_BOUND: Final = re.compile(r"(?:at least|more than|over|above) (?:of )?\(?\Z")
@@ -92,28 +96,57 @@ _BEFORE: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
     for pattern, role in (
         (r"\bby(?: about| approximately| at least)?\Z", "excess"),
         (
-            r"(?:[<≤]=?|less than|fewer than|less than or equal to|at most|no more than|(?:not|cannot|can't|never|n't) (?:exceed|be (?:greater|more|larger|longer)"
+            r"(?:[<≤]=?|less than|fewer than|less than or equal to|at most|no more than|(?:not|cannot|can't|never"
+            r"|n't) (?:exceed|be (?:greater|more|larger|longer)"
             r" than)|up to|limited to(?: only)?|max(?:imum)? of|limit(?: of|:)?)\Z",
             "limit",
         ),
-        (r"\bmax total tokens\Z|\btotal(?: token count| tokens?| length| number of tokens)?(?: is| of| was|:| =)*(?: at least| about)?\Z", "total"),
-        (r"\brequires a (?:\w+ ){0,2}(?:length|size|window|context) of\Z", "total"),
-        (r"\b(?:input|inputs|prompt|messages)\b.*(?:\band\b|\+|\bplus\b).*\b(?:output|completion|max|new|generated|prediction)(?: tokens?| budget| length)?(?: of)?\Z", "total"),
-        (r"\b(?:maximum|max) (?:number of )?(?:context|prompt|input|sequence|model|position|seq|token)\b.*\Z|\bmaximum output\b.*\Z", "limit"),
         (
-            r"\b(?:exceed\w*|surpass\w*|greater than|larger than|longer than|more than|less than|higher than|than|over|above|beyond|below|must be|should be"
-            r"|cannot be|can't be|supports?|accepts?|can (?:read|handle|process|take|accept|hold)|holds|allowed|allows|limit|limits|limited|range)\b(?!.*\b(?:received|got|given|requested|has|actual|used|passed|contains)\b)",
+            r"\bmax total tokens\Z|\btotal(?: token count| tokens?| length| number of tokens)?(?: is| of| was|:"
+            r"| =)*(?: at least| about)?\Z",
+            "total",
+        ),
+        (r"\brequires a (?:\w+ ){0,2}(?:length|size|window|context) of\Z", "total"),
+        (
+            r"\b(?:input|inputs|prompt|messages)\b.*(?:\band\b|\+|\bplus\b).*\b(?:output|completion|max|new|generated"
+            r"|prediction)(?: tokens?| budget| length)?(?: of)?\Z",
+            "total",
+        ),
+        (
+            r"\b(?:maximum|max) (?:number of )?(?:context|prompt|input|sequence|model|position|seq|token)\b.*\Z"
+            r"|\bmaximum output\b.*\Z",
             "limit",
         ),
-        (r"\bmax (?:completion |output |new |generation )?tokens?(?: or max completion tokens)?(?: value)?(?: of| is too large|:| is)?\Z", "output"),
+        (
+            r"\b(?:exceed\w*|surpass\w*|greater than|larger than|longer than|more than|less than|higher than|than|over|above"
+            r"|beyond|below|must be|should be"
+            r"|cannot be|can't be|supports?|accepts?|can (?:read|handle|process|take|accept|hold)|holds|allowed|allows|limit"
+            r"|limits|limited|range)\b(?!.*\b(?:received|got|given|requested|has|actual|used|passed|contains)\b)",
+            "limit",
+        ),
+        (
+            r"\bmax (?:completion |output |new |generation )?tokens?(?: or max completion tokens)?(?: value)?(?: of"
+            r"| is too large|:| is)?\Z",
+            "output",
+        ),
         (r"\b(?:output|completion|generation|generated)(?: tokens?| length)?(?: is| of|:| =)?\Z|\bgenerating\Z", "output"),
         (r"(?:prompt|input) tokens? ?=\Z", "input"),
         (r"\b(?:context (?:window|length|size|limit)|n ctx|max(?:imum)?|capacity|(?:model|seq|session|max) len)\b", "limit"),
-        (r"上限|最大|限制|最多|不超过|超过|超出|大于|以内|limite|límite|máxim|massim|grenze|maximal|höchstens|au plus|лимит|максим|최대", "limit"),
-        (r"\b(?:requested|requesting|request(?:ed)? about|current(?:ly)?(?: length)?(?: is)?|asked for|received|got|given|used|sent)(?: at least| about| a)?:?\Z", "requested"),
         (
-            r"\b(?:input|inputs|prompts?|messages?|request|requested|conversation|text|query|contains?|has|have|had|got|given|received|passed|provided|resulted in"
-            r"|sequence|history|payload|body|file|too (?:large|long)|number of tokens|token count|tokens?|keep the first|estimated|actual|length|size)\b",
+            r"上限|最大|限制|最多|不超过|超过|超出|大于|以内"
+            r"|limite|límite|máxim|massim|grenze|maximal|höchstens|au plus|лимит|максим|최대",
+            "limit",
+        ),
+        (
+            r"\b(?:requested|requesting|request(?:ed)? about|current(?:ly)?(?: length)?(?: is)?|asked for|received|got|given"
+            r"|used|sent)(?: at least| about| a)?:?\Z",
+            "requested",
+        ),
+        (
+            r"\b(?:input|inputs|prompts?|messages?|request|requested|conversation|text|query|contains?|has|have|had|got"
+            r"|given|received|passed|provided|resulted in"
+            r"|sequence|history|payload|body|file|too (?:large|long)|number of tokens|token count|tokens?|keep the first"
+            r"|estimated|actual|length|size)\b",
             "input",
         ),
         (r"输入|请求|提示|当前|数量|token|入力|現在|実際|입력|현재|요청|запрос|токен|entrada|eingabe|entrée", "input"),
@@ -126,7 +159,11 @@ _AFTER: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
         (r" draft\b", ""),
         (r" (?:requested )?(?:output|completion|new|generated|max new|max output|max) tokens?\b", "output"),
         (r" (?:tokens? )?(?:\w+ ){0,2}?(?:in|for|of) (?:the |your )?(?:completion|output|response|generation)\b", "output"),
-        (r" (?:tokens? )?(?:from|in|of|for) (?:the |your )?(?:input |system )?(?:messages?|prompt|functions?|tools?|text|tool input|text input|image input)\b", "part"),
+        (
+            r" (?:tokens? )?(?:from|in|of|for) (?:the |your )?(?:input |system )?(?:messages?|prompt|functions?|tools?|text"
+            r"|tool input|text input|image input)\b",
+            "part",
+        ),
         (r" (?:inputs?|prompt|context) tokens?\b", "input"),
         (r" (?:tokens? )?(?:maximum|max|limit|allowed|context (?:length|window|limit|size)|exceeded)\b", "limit"),
         (r" ?(?:tokens? )?(?:requested|used|sent|angefragt)\b", "requested"),
@@ -136,8 +173,8 @@ _AFTER: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
     )
 )
 _TOKENS: Final = re.compile(r" ?(?:tokens?\b|токен|トークン|토큰|jetons|令牌)")
-_OPENINGS: Final = " (:[=<（：，"
-_CLAUSE: Final = re.compile(r"[.;,()（）:，。；]|\b(?:but|however|while|whereas|although)\b")
+_OPENINGS: Final = " (:[=<,"
+_CLAUSE: Final = re.compile(r"[.;,():]|\b(?:but|however|while|whereas|although)\b")
 
 
 def numbers_of(read: ReadText) -> Numbers:

@@ -79,7 +79,12 @@ _HOSTS: Final = {
     "xf-yun.com": "iflytek",
     "githubcopilot.com": "github_copilot",
 }
-_HEADERS: Final = {"x-amzn-errortype": "bedrock", "x-amzn-requestid": "bedrock", "x-groq-region": "groq", "minimax-request-id": "minimax"}
+_HEADERS: Final = {
+    "x-amzn-errortype": "bedrock",
+    "x-amzn-requestid": "bedrock",
+    "x-groq-region": "groq",
+    "minimax-request-id": "minimax",
+}
 
 
 def same_provider(name: str) -> str:

@@ -91,8 +91,8 @@ class _Verdict:
 
 @implements(ErrorClassifier)
 class RuleErrorClassifier:
-    """Classifies by rules, in this order: stop reasons; wordings that settle the matter; codes, types and class names; wordings of
-    look-alikes; wordings of overflows; the HTTP status.
+    """Classifies by rules, in this order: stop reasons; wordings that settle the matter; codes, types and class names; wordings
+    of look-alikes; wordings of overflows; the HTTP status.
 
     Codes are read as those of the provider, which is the argument, or follows from the class, the headers or the address of the
     error. The text is unwrapped (JSON, Python dicts and stream events inside text, `raw` bodies of gateways, causes) and what it

@@ -52,7 +52,14 @@ _INSIDE: Final = ("incomplete_details", "message", "delta", "response")
 _LISTS: Final = ("choices", "candidates", "output")
 _IN_TEXT: Final = re.compile(r"\A\W*(?:stop|finish|done)_?reason\W{1,4}([A-Za-z_]{3,60})\W*\Z", re.IGNORECASE)
 _INPUTS: Final = ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_token_count", "prompt_eval_count")
-_OUTPUTS: Final = ("completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount", "candidates_token_count", "eval_count")
+_OUTPUTS: Final = (
+    "completion_tokens",
+    "output_tokens",
+    "outputTokens",
+    "candidatesTokenCount",
+    "candidates_token_count",
+    "eval_count",
+)
 
 
 def stop_signal(answer: object) -> StopSignal | None:

@@ -1,4 +1,4 @@
-"""What the words of an error mean. Data: one row per family of wordings, tried from top to bottom, the first that matches decides.
+"""What the words of an error mean. Data: one row per family of wordings, tried from the top; the first that matches decides.
 
 The patterns see the text as `message_text` leaves it: lower case, no quotes, `_` and camel case as spaces, `#` for each number.
 Look-alikes stand before the overflows, because they share their words.
@@ -44,17 +44,22 @@ class TextRule:
 
 _NEAR: Final = r"[^.;]{0,60}?"
 _OVER: Final = (
-    r"(?:exceed(?:s|ed|ing)?|overflows|overflowed|surpass(?:es|ed)?|outgrew|overran|(?:is |are |was |were )?(?:much |far |way )?(?:longer|larger|greater|bigger"
-    r"|higher|more) than|(?:is|are|was|were|goes|went|go) (?:\w+ )?(?:over|above|beyond|past)|over (?:the|its|your)|above the|beyond the|>)"
+    r"(?:exceed(?:s|ed|ing)?|overflows|overflowed|surpass(?:es|ed)?|outgrew|overran|(?:is |are |was |were )?(?:much |far "
+    r"|way )?(?:longer|larger|greater|bigger"
+    r"|higher|more) than|(?:is|are|was|were|goes|went|go) (?:\w+ )?(?:over|above|beyond|past)|over (?:the|its|your)"
+    r"|above the|beyond the|>)"
 )
 #: What holds tokens: a window, or a maximum that is said of context, prompt, input, sequence, tokens or the model.
 _WINDOW: Final = (
-    r"(?:context(?: window| length| size| limit| budget| capacity)?|tokens?|token (?:limit|count|budget)|prompt (?:length|limit|size|tokens?)"
-    r"|input (?:length|limit|size|tokens?)|sequence (?:length|len)|seq len|model(?:'s)? (?:len|length|limit|capacity|max(?:imum)?)|max model len|session len"
+    r"(?:context(?: window| length| size| limit| budget| capacity)?|tokens?|token (?:limit|count|budget)|prompt (?:length"
+    r"|limit|size|tokens?)"
+    r"|input (?:length|limit|size|tokens?)|sequence (?:length|len)|seq len|model(?:'s)? (?:len|length|limit|capacity"
+    r"|max(?:imum)?)|max model len|session len"
     r"|n ctx|position embeddings|window|maximum length)"
 )
 _SUBJECT: Final = (
-    r"(?:prompt|inputs?|context|conversation|dialog(?:ue)?|chat|history|messages?|thread|query|question|request|sequence|transcript|text|content"
+    r"(?:prompt|inputs?|context|conversation|dialog(?:ue)?|chat|history|messages?|thread|query|question|request|sequence"
+    r"|transcript|text|content"
     r"|instructions?|documents?)"
 )
 _OUTPUT: Final = (
@@ -64,36 +69,58 @@ _OUTPUT: Final = (
 )
 _BETWEEN: Final = r"(?:(?!prompt|input|message|context|total)[^.;]){0,45}?"
 _LIMITING: Final = (
-    r"(?:too (?:large|high|big|many|long)|exceed\w*|must (?:not exceed|be)|should (?:not exceed|be)|can ?not|can't|may not|greater|larger|higher|more than|less than"
+    r"(?:too (?:large|high|big|many|long)|exceed\w*|must (?:not exceed|be)|should (?:not exceed|be)|can ?not|can't|may not"
+    r"|greater|larger|higher|more than|less than"
     r"|fewer|at most|limited|supports?\b|out of range|above|over|> #|> the|<= #|超过|超出|大于|范围|不能)"
 )
 #: The input is part of what is compared.
 _SUM: Final = (
-    r"(?:\binputs?\b|\bprompt\b|\bmessages\b|\bcontext\b)[^.;]{0,40}(?:\band\b|\+|\bplus\b)[^.;]{0,30}(?:output|completion|generat|response|prediction|new tokens|max tokens)"
-    r"|(?:output|completion|new|max) tokens[^.;]{0,30}(?:\band\b|\+|\bplus\b)[^.;]{0,20}(?:input|prompt)|> context window|- input tokens|sum of|max tokens of # exceeded|max tokens[^.;]{0,30}(?:for|of|in) (?:the )?(?:model )?(?:input|prompt)"
+    r"(?:\binputs?\b|\bprompt\b|\bmessages\b|\bcontext\b)[^.;]{0,40}(?:\band\b|\+|\bplus\b)[^.;]{0,30}(?:output|completion"
+    r"|generat|response|prediction|new tokens|max tokens)"
+    r"|(?:output|completion|new|max) tokens[^.;]{0,30}(?:\band\b|\+|\bplus\b)[^.;]{0,20}(?:input|prompt)|> context window"
+    r"|- input tokens|sum of|max tokens of # exceeded|max tokens[^.;]{0,30}(?:for|of|in) (?:the )?(?:model )?(?:input|prompt)"
 )
-_MEDIA: Final = r"(?:images?|pictures?|photos?|pdfs?|pages?|videos?|audio|attachments?|media|files?|documents?|图片|图像|文件|视频|音频)"
+_MEDIA: Final = (
+    r"(?:images?|pictures?|photos?|pdfs?|pages?|videos?|audio|attachments?|media|files?|documents?|图片|图像|文件|视频|音频)"
+)
 
 # --- look-alikes --------------------------------------------------------------------------------------------------------
 
 #: These are so plain that not even a code for an overflow beside them counts.
 SETTLED_BY_WORDS: Final = (
-    TextRule("id too long", K.FIELD_LENGTH, r"\b(?:id|ids)\b[^.;]{0,20}(?:string too long|at most # char|too long)", remedy=R.MAP_IDS),
+    TextRule(
+        "id too long", K.FIELD_LENGTH, r"\b(?:id|ids)\b[^.;]{0,20}(?:string too long|at most # char|too long)", remedy=R.MAP_IDS
+    ),
     TextRule(
         "string too long",
         K.FIELD_LENGTH,
-        r"string too long|expected a string with maximum length|(?:string|value|name|description|id) (?:should|must) (?:have|be) (?:at most|no longer than|less than)"
-        r" # char|\b(?:key|metadata|stop sequence|title|name|description|url|header|label|schema|value)\b[^.;]{0,24}(?:too long|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char)",
+        r"string too long|expected a string with maximum length|(?:string|value|name|description|id) (?:should|must) (?:have"
+        r"|be) (?:at most|no longer than|less than)"
+        r" # char|\b(?:key|metadata|stop sequence|title|name|description|url|header|label|schema"
+        r"|value)\b[^.;]{0,24}(?:too long|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char)",
     ),
-    TextRule("too many tools", K.COUNT_LIMIT, r"(?:tools|functions)\W*(?:: )?array too long|too many (?:tools|functions)|number of (?:tools|functions)[^.;]{0,30}"
-             r"(?:exceed|limit|max)|(?:at most|maximum of|more than) # (?:tools|functions)", remedy=R.DROP_TOOLS),
-    TextRule("too many messages", K.COUNT_LIMIT, r"messages\W*(?:: )?array too long|too many messages|number of messages[^.;]{0,30}(?:exceed|limit|max)"
-             r"|(?:at most|maximum of|more than|exceeds) # messages|消息(?:数量|条数)[^。;]{0,10}超", remedy=R.REDUCE_MESSAGE_COUNT),
+    TextRule(
+        "too many tools",
+        K.COUNT_LIMIT,
+        r"(?:tools|functions)\W*(?:: )?array too long|too many (?:tools|functions)|number of (?:tools|functions)[^.;]{0,30}"
+        r"(?:exceed|limit|max)|(?:at most|maximum of|more than) # (?:tools|functions)",
+        remedy=R.DROP_TOOLS,
+    ),
+    TextRule(
+        "too many messages",
+        K.COUNT_LIMIT,
+        r"messages\W*(?:: )?array too long|too many messages|number of messages[^.;]{0,30}(?:exceed|limit|max)"
+        r"|(?:at most|maximum of|more than|exceeds) # messages|消息(?:数量|条数)[^.;]{0,10}超",
+        remedy=R.REDUCE_MESSAGE_COUNT,
+    ),
     TextRule(
         "too many items",
         K.COUNT_LIMIT,
-        r"array too long|request count exceeds|batch size[^.;]{0,30}(?:exceed|too large|larger|greater|max|limit)|(?:at most|maximum of|up to) # (?:\w+ )?(?:blocks|items|elements|parts"
-        r"|entries|inputs|contents|stop|sequences|examples)|stop sequences[^.;]{0,20}(?:exceed|limit|max)|too many (?:parts|items|blocks|inputs|elements|stop sequences|cache control|tool calls)|number of (?:requests|parts|items|blocks|inputs)"
+        r"array too long|request count exceeds|batch size[^.;]{0,30}(?:exceed|too large|larger|greater|max|limit)|(?:at most"
+        r"|maximum of|up to) # (?:\w+ )?(?:blocks|items|elements|parts"
+        r"|entries|inputs|contents|stop|sequences|examples)|stop sequences[^.;]{0,20}(?:exceed|limit|max)|too many (?:parts"
+        r"|items|blocks|inputs|elements|stop sequences|cache control|tool calls)|number of (?:requests|parts|items|blocks"
+        r"|inputs)"
         r"[^.;]{0,20}exceed",
         remedy=R.FIX_PARAMS,
     ),
@@ -103,53 +130,69 @@ LOOK_ALIKES: Final = (
     TextRule(
         "a tool's failure",
         K.USER_TEXT,
-        r"\A(?:error )?(?:executing|running|calling|in) (?:the )?tool\b|\Atool(?: \w+)? (?:error|failed|errored|execution|crashed|raised)|\A(?:sub)?agent (?:said|failed)",
+        r"\A(?:error )?(?:executing|running|calling|in) (?:the )?tool\b|\Atool(?: \w+)? (?:error|failed|errored|execution"
+        r"|crashed|raised)|\A(?:sub)?agent (?:said|failed)",
     ),
     TextRule(
         "bad key or token",
         K.AUTH,
-        r"\bapi[ -]?(?:key|token)s?\b|\b(?:access|auth\w*|bearer|security|session|refresh|csrf|id|oauth) tokens?\b|\b(?:invalid|expired|revoked|missing|malformed) (?:access |auth\w* |bearer |security |session )?(?:token|key|credentials?)\b(?! (?:count|limit))"
-        r"|token (?:has |is |was )?(?:expired|revoked|invalid)|\bunauthori[sz]ed\b|\bauthentication\b|\bcredentials?\b|\bjwt\b|\bbearer\b|security token|permission denied"
+        r"\bapi[ -]?(?:key|token)s?\b|\b(?:access|auth\w*|bearer|security|session|refresh|csrf|id|oauth) tokens?\b"
+        r"|\b(?:invalid|expired|revoked|missing|malformed) (?:access |auth\w* |bearer |security |session )?(?:token|key"
+        r"|credentials?)\b(?! (?:count|limit))"
+        r"|token (?:has |is |was )?(?:expired|revoked|invalid)|\bunauthori[sz]ed\b|\bauthentication\b|\bcredentials?\b"
+        r"|\bjwt\b|\bbearer\b|security token|permission denied"
         r"|access denied|forbidden|鉴权|令牌(?:无效|过期)|密钥",
         unless=r"context (?:window|length)",
     ),
     TextRule(
         "answer cut at its limit",
         K.OUTPUT_TRUNCATED,
-        r"length limit was reached|(?:output|response|answer|generation) (?:has )?exceeded|reached (?:the |its )?max(?:imum)? (?:output |completion )?tokens|(?:output|response|answer|generation|completion) (?:was |is |got )?(?:truncated|cut off)|(?:max(?:imum)? )?(?:output|completion) tokens? (?:limit )?(?:was |is |has been )?reached"
+        r"length limit was reached|(?:output|response|answer|generation) (?:has )?exceeded|reached (?:the "
+        r"|its )?max(?:imum)? (?:output |completion )?tokens|(?:output|response|answer|generation|completion) (?:was |is "
+        r"|got )?(?:truncated|cut off)|(?:max(?:imum)? )?(?:output|completion) tokens? (?:limit )?(?:was |is "
+        r"|has been )?reached"
         r"|\bmax tokens (?:limit )?(?:was |is |has been )?reached",
         unless=r"context (?:window|length|size)",
     ),
     TextRule(
         "plan does not include it",
         K.ENTITLEMENT,
-        r"(?:long context|1m context|context window)[^.;]{0,40}(?:not (?:yet )?available|not (?:enabled|supported|included|allowed)|requires? (?:extra|a|an|tier)"
-        r"|is only available|beta)|extra usage is required|(?:plan|subscription|account|tier)[^.;]{0,30}(?:does not|doesn't|not) (?:include|support|have access|allow)|\b(?:need|needs|requires?) (?:a |an )?(?:\w+ )?(?:tier|plan|subscription)\b|in your (?:current )?plan|not available (?:for|in|on) your",
+        r"(?:long context|1m context|context window)[^.;]{0,40}(?:not (?:yet )?available|not (?:enabled|supported|included"
+        r"|allowed)|requires? (?:extra|a|an|tier)"
+        r"|is only available|beta)|extra usage is required|(?:plan|subscription|account|tier)[^.;]{0,30}(?:does not|doesn't"
+        r"|not) (?:include|support|have access|allow)|\b(?:need|needs|requires?) (?:a |an )?(?:\w+ )?(?:tier|plan"
+        r"|subscription)\b|in your (?:current )?plan|not available (?:for|in|on) your",
         remedy=R.DISABLE_BETA,
     ),
     TextRule(
         "one request over a minute's quota",
         K.TPM_SINGLE_REQUEST,
-        r"request too large[^;]{0,200}(?:per min|\btpm\b)|(?:per min|\btpm\b)[^;]{0,120}must be reduced in order|single request[^.;]{0,60}(?:per min|\btpm\b)",
+        r"request too large[^;]{0,200}(?:per min|\btpm\b)|(?:per min|\btpm\b)[^;]{0,120}must be reduced in order"
+        r"|single request[^.;]{0,60}(?:per min|\btpm\b)",
     ),
     TextRule(
         "overloaded",
         K.OVERLOAD,
-        r"\boverloaded\b|high demand|peak load|peak hours|(?:currently|temporarily|too) busy|server is busy|upstream connect|service (?:is )?(?:temporarily )?unavailable|bad gateway"
+        r"\boverloaded\b|high demand|peak load|peak hours|(?:currently|temporarily|too) busy|server is busy|upstream connect"
+        r"|service (?:is )?(?:temporarily )?unavailable|bad gateway"
         r"|no healthy upstream|繁忙|服务不可用|过载",
         unless=r"maximum context length|context (?:window|length|size) (?:exceed|of #|is #)|prompt is too long",
     ),
     TextRule(
         "rate limit",
         K.RATE_LIMIT,
-        r"\brate[ -]?limit|\brate (?:exceeded|increased)|\b(?:token|request|input) rate\b|token bucket|\bper[ -]?min(?:ute)?\b|/ ?min(?:ute)?\b|per second|per hour|\b[tr]p[mdsh]\b|too many requests|\bthrottl\w*|concurren\w+"
+        r"\brate[ -]?limit|\brate (?:exceeded|increased)|\b(?:token|request|input) rate\b|token bucket"
+        r"|\bper[ -]?min(?:ute)?\b|/ ?min(?:ute)?\b|per second|per hour|\b[tr]p[mdsh]\b|too many requests|\bthrottl\w*"
+        r"|concurren\w+"
         r"|capacity exceeded|频率|速率|限流|每分钟|并发|请求过于频繁|qps",
     ),
     TextRule(
         "quota or credit",
         K.QUOTA,
-        r"\bquota\w*|\bcredits?\b|\bbalance\b|\bbilling\b|current plan limits?|\bplan limits?\b|recharge|\bpayment\b|paid account|per day|per month|/ month|/ ?day\b|daily|monthly|weekly"
-        r"|\bspend(?:ing)?\b|\bused up\b|allowance|\btoday\b|free trial|usage limit|\bbudget has been exceeded|exceeded budget|insufficient funds|account is suspended|余额|额度|配额|欠费|充值|套餐",
+        r"\bquota\w*|\bcredits?\b|\bbalance\b|\bbilling\b|current plan limits?|\bplan limits?\b|recharge|\bpayment\b"
+        r"|paid account|per day|per month|/ month|/ ?day\b|daily|monthly|weekly"
+        r"|\bspend(?:ing)?\b|\bused up\b|allowance|\btoday\b|free trial|usage limit|\bbudget has been exceeded"
+        r"|exceeded budget|insufficient funds|account is suspended|余额|额度|配额|欠费|充值|套餐",
     ),
     TextRule(
         "wait and retry",
@@ -160,34 +203,43 @@ LOOK_ALIKES: Final = (
     TextRule(
         "timeout",
         K.TIMEOUT,
-        r"deadline exceeded|time(?:d)?[ -]?out\b|context cancel\w+|request cancel\w+|connection (?:reset|refused|error|aborted|closed)|idle time|超时",
+        r"deadline exceeded|time(?:d)?[ -]?out\b|context cancel\w+|request cancel\w+|connection (?:reset|refused|error"
+        r"|aborted|closed)|idle time|超时",
     ),
     TextRule(
         "content filter",
         K.CONTENT_FILTER,
-        r"content (?:filter|management policy|policy)|\bsafety\b|\bunsafe\b|sensitive (?:content|words|information)|or sensitive content|moderation|was (?:blocked|flagged|filtered)"
+        r"content (?:filter|management policy|policy)|\bsafety\b|\bunsafe\b|sensitive (?:content|words|information)"
+        r"|or sensitive content|moderation|was (?:blocked|flagged|filtered)"
         r"|usage polic(?:y|ies)|acceptable use|prohibited content|敏感|违规|不合规|安全审核",
     ),
     TextRule(
         "broken history",
         K.INVARIANT,
-        r"tool (?:use|result|call)s?\b[^.;]{0,80}(?:without|must|following|immediately|found|missing|correspond|not have|unexpected|no matching)|tool calls must be followed"
-        r"|role (?:tool|user|assistant|system)[^.;]{0,40}(?:must|should|cannot)|roles? (?:must|should) alternate|must alternate|function (?:call|response)[^.;]{0,50}(?:turn|parts?|must|number)"
-        r"|assistant message prefill|must end with a user message|(?:first|last) (?:message|turn|role)[^.;]{0,30}(?:must|should|user|cannot)|expected last role|after (?:a )?user turn"
-        r"|must be non[ -]?empty|(?:empty|blank) (?:content|text)|thinking blocks?[^.;]{0,60}(?:must|cannot|signature|expected)|thought signature|invalid signature|duplicate (?:tool|id)"
-        r"|no tool (?:output|call) found|tool call id[^.;]{0,30}(?:not found|did not|without)|reasoning (?:item|content)[^.;]{0,50}(?:without|must|missing)",
+        r"tool (?:use|result|call)s?\b[^.;]{0,80}(?:without|must|following|immediately|found|missing|correspond|not have"
+        r"|unexpected|no matching)|tool calls must be followed"
+        r"|role (?:tool|user|assistant|system)[^.;]{0,40}(?:must|should|cannot)|roles? (?:must|should) alternate"
+        r"|must alternate|function (?:call|response)[^.;]{0,50}(?:turn|parts?|must|number)"
+        r"|assistant message prefill|must end with a user message|(?:first|last) (?:message|turn|role)[^.;]{0,30}(?:must"
+        r"|should|user|cannot)|expected last role|after (?:a )?user turn"
+        r"|must be non[ -]?empty|(?:empty|blank) (?:content|text)|thinking blocks?[^.;]{0,60}(?:must|cannot|signature"
+        r"|expected)|thought signature|invalid signature|duplicate (?:tool|id)"
+        r"|no tool (?:output|call) found|tool call id[^.;]{0,30}(?:not found|did not|without)|reasoning (?:item"
+        r"|content)[^.;]{0,50}(?:without|must|missing)",
     ),
     TextRule(
         "the model's own configuration",
         K.CONFIG,
-        r"window too small|context (?:window|length|size) (?:is )?too small|minimum is #|model[^.;]{0,60}(?:not found|does not exist|not exist|unknown|is not a valid)|no such model|unknown model"
+        r"window too small|context (?:window|length|size) (?:is )?too small|minimum is #|model[^.;]{0,60}(?:not found"
+        r"|does not exist|not exist|unknown|is not a valid)|no such model|unknown model"
         r"|no models? loaded",
     ),
     TextRule(
         "media size or count",
         K.MEDIA_LIMIT,
-        rf"\b{_MEDIA}\b[^.;]{{0,60}}(?:exceed|too (?:large|big|long|many)|larger than|at most|limit|dimension|maximum|duration|超)|(?:too many|number of|maximum of #|at most #|more than #) (?:\w+ )?{_MEDIA}\b"
-        r"|(?:图片|图像|文件|视频|音频)[^。;]{0,12}(?:过大|过长|超)",
+        rf"\b{_MEDIA}\b[^.;]{{0,60}}(?:exceed|too (?:large|big|long|many)|larger than|at most|limit|dimension|maximum"
+        rf"|duration|超)|(?:too many|number of|maximum of #|at most #|more than #) (?:\w+ )?{_MEDIA}\b"
+        r"|(?:图片|图像|文件|视频|音频)[^.;]{0,12}(?:过大|过长|超)",
         unless=r"\btokens?\b|\bcontext\b|request size exceeds|cached",
         remedy=R.DROP_MEDIA,
     ),
@@ -200,8 +252,11 @@ LOOK_ALIKES: Final = (
     TextRule(
         "size of the body",
         K.PAYLOAD_BYTES,
-        r"entity too large|payload (?:is |was )?(?:too|size|exceed\w*|larger|limit)|(?:request |http )?body (?:is )?(?:too large|size|exceed|larger)|exceeds the maximum size|upload (?:size )?limit|request size exceeds|larger than max \(?#"
-        r"|# ?(?:bytes|kb|mb|mib|gb|kib)\b|content length[^.;]{0,20}(?:exceed|too)|message larger than max|(?<!context )size limit(?: of)? #|request too large\W*\Z|request too large(?! for)"
+        r"entity too large|payload (?:is |was )?(?:too|size|exceed\w*|larger|limit)|(?:request "
+        r"|http )?body (?:is )?(?:too large|size|exceed|larger)|exceeds the maximum size|upload (?:size )?limit"
+        r"|request size exceeds|larger than max \(?#"
+        r"|# ?(?:bytes|kb|mb|mib|gb|kib)\b|content length[^.;]{0,20}(?:exceed|too)|message larger than max"
+        r"|(?<!context )size limit(?: of)? #|request too large\W*\Z|request too large(?! for)"
         r"|请求体",
         unless=r"# tokens|context (?:window|length|limit|size)|token limit|too many tokens",
         remedy=R.DROP_MEDIA,
@@ -209,23 +264,31 @@ LOOK_ALIKES: Final = (
     TextRule(
         "characters of the input",
         K.INPUT_CHARS,
-        r"expected max ?length ?: ?#, actual ?: ?#|max(?:imum)? (?:\w+ )?(?:input |prompt )?char(?:acter)?s (?:is|of|are) #|(?:prompt|input|text|message|query|question)[^.;]{0,50}(?:exceed\w*|longer than"
-        r"|at most|no more than|limit(?:ed)?|over|more than|>)[^.;]{0,30}# char|# characters?[^.;]{0,30}(?:exceed|over|above|>)|(?:输入|内容|文本|长度)[^。;]{0,20}(?:超过|超出|不能超过|最多)[^。;]{0,12}(?:字符|个字)"
+        r"expected max ?length ?: ?#, actual ?: ?#|max(?:imum)? (?:\w+ )?(?:input |prompt )?char(?:acter)?s (?:is|of|are) #"
+        r"|(?:prompt|input|text|message|query|question)[^.;]{0,50}(?:exceed\w*|longer than"
+        r"|at most|no more than|limit(?:ed)?|over|more than|>)[^.;]{0,30}# char|# characters?[^.;]{0,30}(?:exceed|over|above"
+        r"|>)|(?:输入|内容|文本|长度)[^.;]{0,20}(?:超过|超出|不能超过|最多)[^.;]{0,12}(?:字符|个字)"
         r"|max length of current question",
         unless=r"\btokens?\b",
     ),
     TextRule(
         "a limit of the parameter itself",
         K.PARAMETER,
-        r"must be greater than thinking|thinking[. ]budget|reasoning tokens # exceeds|below minimum|not supported with this model|cached content|context caching|start caching"
+        r"must be greater than thinking|thinking[. ]budget|reasoning tokens # exceeds|below minimum"
+        r"|not supported with this model|cached content|context caching|start caching"
         r"|is too long for this field|must be (?:a )?(?:positive|non negative)",
     ),
     TextRule(
         "cap of the output",
         K.OUTPUT_CAP,
-        rf"\b{_OUTPUT}\b{_BETWEEN}{_LIMITING}|range of (?:\w+ )?max ?(?:\w+ )?tokens|max(?:imum)? (?:allowed )?(?:number of )?(?:output|completion) tokens (?:\(|is|of|for|allowed)"
-        r"|max(?:imum)? output (?:length|tokens?|size)(?: is| of|:) #|(?:at most|maximum of|up to) # (?:output|completion|new) tokens"
-        r"|# (?:output|completion|new) tokens?\b(?:(?!prompt|input|context|total)[^.;]){0,50}(?:at most|\bmax|limit|only)|(?:invalid max ?(?:\w+ )?tokens value|max ?(?:\w+ )?tokens value of)|(?:输出|生成)[^。;]{0,20}(?:超过|超出|大于|上限)|最大输出|max tokens[^。;]{0,20}(?:超过|超出|大于|取值|范围)",
+        rf"\b{_OUTPUT}\b{_BETWEEN}{_LIMITING}|range of (?:\w+ )?max ?(?:\w+ )?tokens"
+        rf"|max(?:imum)? (?:allowed )?(?:number of )?(?:output|completion) tokens (?:\(|is|of|for|allowed)"
+        r"|max(?:imum)? output (?:length|tokens?|size)(?: is| of|:) #|(?:at most|maximum of|up to) # (?:output|completion"
+        r"|new) tokens"
+        r"|# (?:output|completion|new) tokens?\b(?:(?!prompt|input|context|total)[^.;]){0,50}(?:at most|\bmax|limit|only)"
+        r"|(?:invalid max ?(?:\w+ )?tokens value|max ?(?:\w+ )?tokens value of)"
+        r"|(?:输出|生成)[^.;]{0,20}(?:超过|超出|大于|上限)|最大输出"
+        r"|max tokens[^.;]{0,20}(?:超过|超出|大于|取值|范围)",
         unless=_SUM,
     ),
 )
@@ -233,13 +296,16 @@ LOOK_ALIKES: Final = (
 # --- overflows ----------------------------------------------------------------------------------------------------------
 
 _OTHER_LANGUAGES: Final = (
-    r"(?:输入|提示词?|上下文|请求|消息|内容|对话|文本|会话|tokens?|prompt|长度)[^。；;]{0,24}(?:超过|超出|过长|太长|超长|超限|大于|过多|太多|溢出|达到上限)"
-    r"|(?:超过|超出)[^。；;]{0,24}(?:上下文|最大(?:输入)?长度|tokens?|token 限制|长度限制|模型限制)"
-    r"|(?:入力|プロンプト|コンテキスト|トークン|文脈|会話)[^。]{0,30}(?:超え|超過|長すぎ|多すぎ|上限)"
+    r"(?:输入|提示词?|上下文|请求|消息|内容|对话|文本|会话|tokens?|prompt|长度)[^.;]{0,24}(?:超过|超出|过长|太长|超长|超限|大于|过多|太多|溢出|达到上限)"
+    r"|(?:超过|超出)[^.;]{0,24}(?:上下文|最大(?:输入)?长度|tokens?|token 限制|长度限制|模型限制)"
+    r"|(?:入力|プロンプト|コンテキスト|トークン|文脈|会話)[^.]{0,30}(?:超え|超過|長すぎ|多すぎ|上限)"
     r"|(?:입력|프롬프트|컨텍스트|토큰|문맥|대화)[^.]{0,30}(?:초과|너무 길|너무 많|넘)"
-    r"|(?:контекст\w*|токен\w*|запрос\w*|промпт\w*|сообщени\w*)[^.;]{0,60}(?:превы\w+|слишком (?:длин\w+|больш\w+|много))|(?:превы\w+|слишком длин\w+)[^.;]{0,60}(?:контекст\w*|токен\w*|запрос|промпт)"
-    r"|(?:contexto?e?|kontext\w*|tokens?|jetons|prompt|entrada|eingabe|entrée|mensaje|mensagem|nachricht|requête|solicitud)[^.;]{0,50}(?:super[ao]\b|exced\w+|dépasse\w*|überschr\w+|überstei\w+"
-    r"|trop long\w*|zu lang|zu groß|demasiado larg[oa]|muito long[oa]|ultrapass\w+|supera)|(?:excede|supera|dépasse|überschreitet|ultrapassa)[^.;]{0,50}(?:contexto?e?|kontext\w*|tokens|jetons)"
+    r"|(?:контекст\w*|токен\w*|запрос\w*|промпт\w*|сообщени\w*)[^.;]{0,60}(?:превы\w+|слишком (?:длин\w+|больш\w+|много))"
+    r"|(?:превы\w+|слишком длин\w+)[^.;]{0,60}(?:контекст\w*|токен\w*|запрос|промпт)"
+    r"|(?:contexto?e?|kontext\w*|tokens?|jetons|prompt|entrada|eingabe|entrée|mensaje|mensagem|nachricht|requête"
+    r"|solicitud)[^.;]{0,50}(?:super[ao]\b|exced\w+|dépasse\w*|überschr\w+|überstei\w+"
+    r"|trop long\w*|zu lang|zu groß|demasiado larg[oa]|muito long[oa]|ultrapass\w+|supera)|(?:excede|supera|dépasse"
+    r"|überschreitet|ultrapassa)[^.;]{0,50}(?:contexto?e?|kontext\w*|tokens|jetons)"
 )
 
 OVERFLOWS: Final = (
@@ -247,56 +313,79 @@ OVERFLOWS: Final = (
     TextRule(
         "window exceeded",
         K.INPUT,
-        r"\bcontext(?: (?:window|length|size|limit|budget|capacity|len|#|tokens?|the|is|was|has|have|been|now|already|of|for|in|this|model|models)|'s| ?\(#\)?)*[:,]?"
-        r" (?:exceed(?:s|ed|ing)?|overflows|overflowed|overflow error|reached|full|exhausted|overrun|too small for)\b|\b(?:token|length|prompt|input|model) limit (?:was |is |has been )?(?:reached|hit)"
+        r"\bcontext(?: (?:window|length|size|limit|budget|capacity|len|#|tokens?|the|is|was|has|have|been|now|already|of|for"
+        r"|in|this|model|models)|'s| ?\(#\)?)*[:,]?"
+        r" (?:exceed(?:s|ed|ing)?|overflows|overflowed|overflow error|reached|full|exhausted|overrun|too small for)\b"
+        r"|\b(?:token|length|prompt|input|model) limit (?:was |is |has been )?(?:reached|hit)"
         r"|\b(?:conversation|chat|thread|session) (?:has |is )?(?:reached|hit|at) (?:its|the|a) (?:max\w*|limit|length)",
     ),
     TextRule(
         "input exceeds",
         K.INPUT,
-        rf"\b(?:tokens?|{_SUBJECT}|sequence length|length limit|model limit)\b(?:(?!deadline|retr|manager|cache|lifetime|expir)[^.;]){{0,60}}?\bexceed(?:s|ed|ing)?\b"
-        r"(?=\W*\Z| ?[:.,;!(#]| (?:(?:the|this|its|our|your|customer|of|allowed|supported|configured|maximum|max) )*(?:max\w*|limit\w*|allowed|models?|context|length|tokens?|size|window"
+        rf"\b(?:tokens?|{_SUBJECT}|sequence length|length limit|model limit)\b(?:(?!deadline|retr|manager|cache|lifetime"
+        rf"|expir)[^.;]){{0,60}}?\bexceed(?:s|ed|ing)?\b"
+        r"(?=\W*\Z| ?[:.,;!(#]| (?:(?:the|this|its|our|your|customer|of|allowed|supported|configured|maximum"
+        r"|max) )*(?:max\w*|limit\w*|allowed|models?|context|length|tokens?|size|window"
         r"|capacity|by|#)\b)",
     ),
     TextRule(
         "too long",
         K.INPUT,
-        rf"\b{_SUBJECT}\b(?:(?!field|parameter|property|schema)[^.;:]){{0,50}}?\btoo (?:long|large|big|lengthy|many)(?! for (?:this|the) (?:field|parameter))"
-        rf"|\b{_SUBJECT}\b[^.;]{{0,40}}\b(?:beyond|more than|larger than|bigger than|longer than) (?:what )?(?:the |this |your )?(?:\w+ )?(?:model|can\b)",
+        rf"\b{_SUBJECT}\b(?:(?!field|parameter|property|schema)[^.;:]){{0,50}}?\btoo (?:long|large|big|lengthy"
+        rf"|many)(?! for (?:this|the) (?:field|parameter))"
+        rf"|\b{_SUBJECT}\b[^.;]{{0,40}}\b(?:beyond|more than|larger than|bigger than|longer than) (?:what )?(?:the |this "
+        rf"|your )?(?:\w+ )?(?:model|can\b)",
         unless=r"too many (?:requests|retries|redirects)|request too large\W*\Z",
     ),
-    TextRule("too many tokens", K.INPUT, r"too many (?:\w+ )?tokens|too much (?:text|content|context|input)\b|tokens? (?:\w+ )?too (?:long|many|large)|too large for (?:the |this )?model"),
+    TextRule(
+        "too many tokens",
+        K.INPUT,
+        r"too many (?:\w+ )?tokens|too much (?:text|content|context|input)\b|tokens? (?:\w+ )?too (?:long|many|large)"
+        r"|too large for (?:the |this )?model",
+    ),
     TextRule(
         "maximum of the window is said",
         K.INPUT,
-        r"max(?:imum)? (?:\w+ ){0,3}?(?:context|prompt|input|sequence|model|seq)(?: \w+){0,2}?(?:'s)?(?: \(\w+\))?(?: is| of|:| =)+ (?:only |just )?#"
-        r"|context (?:window|length|size|limit)(?: of the model)?(?: is| of|:| =)+ (?:only |just )?#|max(?:imum)? size ?:? # tokens|max(?:imum)? (?:is|of) # tokens",
+        r"max(?:imum)? (?:\w+ ){0,3}?(?:context|prompt|input|sequence|model|seq)(?: \w+){0,2}?(?:'s)?(?: \(\w+\))?(?: is| of"
+        r"|:| =)+ (?:only |just )?#"
+        r"|context (?:window|length|size|limit)(?: of the model)?(?: is| of|:| =)+ (?:only |just )?#"
+        r"|max(?:imum)? size ?:? # tokens|max(?:imum)? (?:is|of) # tokens",
     ),
     TextRule(
         "tokens against a number",
         K.INPUT,
-        r"# ?(?:\w+ )?tokens?\b[^.;]{0,40}\b(?:but|while|only|max(?:imum|imal)?|limit|available|allowed|at most|allows|supports?|permitted)\b[^.;]{0,40}#"
-        r"|\b(?:at most|only|max\w*|limit\w*|up to|supports?|accepts?|allows?|allowed)\b[^.;]{0,30}# (?:\w+ )?tokens?\b[^#]{0,40}#"
-        r"|(?:최대|最大)[^.。;#]{0,14}(?:컨텍스트|토큰|입력|コンテキスト|トークン|入力|上下文|输入|长度|token)[^.。;#]{0,10}#"
-        r"|(?:最大|最多|支持|上限)[^。;]{0,12}# ?个? ?tokens?[^;]{0,16}#"
-        r"|# (?:\w+ )?tokens?\b[^.;]{0,50}(?:>|\bexceed|\bover\b|\babove\b|greater|more than|longer|but (?:the )?(?:limit|max|model))|tokens ?\(?#\)?[^.;]{0,50}(?:>|exceed|greater|longer)",
+        r"# ?(?:\w+ )?tokens?\b[^.;]{0,40}\b(?:but|while|only|max(?:imum|imal)?|limit|available|allowed|at most|allows"
+        r"|supports?|permitted)\b[^.;]{0,40}#"
+        r"|\b(?:at most|only|max\w*|limit\w*|up to|supports?|accepts?|allows?"
+        r"|allowed)\b[^.;]{0,30}# (?:\w+ )?tokens?\b[^#]{0,40}#"
+        r"|(?:최대|最大)[^.;#]{0,14}(?:컨텍스트|토큰|입력|コンテキスト|トークン|入力|上下文|输入|长度|token)[^.;#]{0,10}#"
+        r"|(?:最大|最多|支持|上限)[^.;]{0,12}# ?个? ?tokens?[^;]{0,16}#"
+        r"|# (?:\w+ )?tokens?\b[^.;]{0,50}(?:>|\bexceed|\bover\b|\babove\b|greater|more than|longer|but (?:the )?(?:limit"
+        r"|max|model))|tokens ?\(?#\)?[^.;]{0,50}(?:>|exceed|greater|longer)",
     ),
     TextRule(
         "input must not be longer",
         K.INPUT,
-        r"\b(?:inputs?|prompts?|text|tokens?|messages|sequence|context|max total tokens|max seq len)\b[^.;]{0,70}\b(?:must|should|can|cannot|can't|may|has to|have to|needs? to)(?: not)?"
-        r" (?:not )?(?:exceed|be (?:<=?|≤|less|fewer|at most|no more|no longer|no greater|under|below|within|shorter|smaller|greater|longer)|have (?:less|fewer|at most|no more))",
+        r"\b(?:inputs?|prompts?|text|tokens?|messages|sequence|context|max total tokens|max seq len)\b[^.;]{0,70}\b(?:must"
+        r"|should|can|cannot|can't|may|has to|have to|needs? to)(?: not)?"
+        r" (?:not )?(?:exceed|be (?:<=?|≤|less|fewer|at most|no more|no longer|no greater|under|below|within|shorter|smaller"
+        r"|greater|longer)|have (?:less|fewer|at most|no more))",
     ),
-    TextRule("range of the input", K.INPUT, r"range of (?:the )?(?:input|prompt)(?: \w+)? (?:length |tokens )?(?:should|must|is)"),
+    TextRule(
+        "range of the input", K.INPUT, r"range of (?:the )?(?:input|prompt)(?: \w+)? (?:length |tokens )?(?:should|must|is)"
+    ),
     TextRule(
         "does not fit",
         K.INPUT,
-        r"(?:not|n't|cannot|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b[^.;]{0,40}(?:context|window|model|tokens)|(?:no|not enough|insufficient) (?:room|space)[^.;]{0,30}(?:context|window|prompt)|truncat\w+[^.;]{0,40}context (?:window|length|size)",
+        r"(?:not|n't|cannot|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b[^.;]{0,40}(?:context|window|model|tokens)"
+        r"|(?:no|not enough|insufficient) (?:room|space)[^.;]{0,30}(?:context|window|prompt)"
+        r"|truncat\w+[^.;]{0,40}context (?:window|length|size)",
     ),
     TextRule(
         "reduce the input",
         K.INPUT,
-        r"(?:reduce|shorten|decrease|trim|shrink|lower|cut|compact) (?:down )?(?:the |your )?(?:(?:length|size|number|amount) of )?(?:tokens (?:in|of) )?(?:the |your )?(?:\w+ )?"
+        r"(?:reduce|shorten|decrease|trim|shrink|lower|cut|compact) (?:down )?(?:the |your )?(?:(?:length|size|number"
+        r"|amount) of )?(?:tokens (?:in|of) )?(?:the |your )?(?:\w+ )?"
         r"(?:messages?|prompts?|inputs?|conversation|context|history|chat)\b",
     ),
     TextRule("in other languages", K.INPUT, _OTHER_LANGUAGES),
@@ -307,15 +396,22 @@ OTHERS: Final = (
     TextRule(
         "a parameter's value",
         K.PARAMETER,
-        r"must be (?:between|one of|in|less than|greater than|at (?:least|most))\b|should be (?:one of|between|less than|greater than|a valid)|input should be|unsupported (?:parameter|value)"
-        r"|(?:is|are) not supported|must be an? (?:string|list|array|object|number|integer|boolean)|invalid (?:value|type|parameter)|unknown (?:parameter|field|argument)|extra inputs are not permitted|参数(?:错误|无效)",
+        r"must be (?:between|one of|in|less than|greater than|at (?:least|most))\b|should be (?:one of|between|less than"
+        r"|greater than|a valid)|input should be|unsupported (?:parameter|value)"
+        r"|(?:is|are) not supported|must be an? (?:string|list|array|object|number|integer|boolean)|invalid (?:value|type"
+        r"|parameter)|unknown (?:parameter|field|argument)|extra inputs are not permitted|参数(?:错误|无效)",
     ),
-    TextRule("a missing message", K.INVARIANT, r"at least one message|messages (?:is|are|must be|cannot be) (?:required|empty|non)|no messages"),
+    TextRule(
+        "a missing message",
+        K.INVARIANT,
+        r"at least one message|messages (?:is|are|must be|cannot be) (?:required|empty|non)|no messages",
+    ),
 )
 
 #: Output is part of what was too much.
 _OUTPUT_TOO: Final = re.compile(
-    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)|\bgenerat(?:e|ed|ing|ion)\b|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
+    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)|\bgenerat(?:e|ed"
+    r"|ing|ion)\b|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
     r"|\bnew tokens\b|model token limit: # \(requested"
 )
 #: Wordings that need a status that does not speak against an overflow.

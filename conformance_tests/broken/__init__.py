@@ -1,6 +1,7 @@
 """Deliberately broken adapters. Each names the rules that catch it; a rule that catches none is not worth its number."""
 
 from . import (
+    classifiers,
     codecs,
     counters,
     manager_sessions,
@@ -19,6 +20,7 @@ from .registry import BROKEN, HEALTHY, Broken, suite_of, verdict
 __all__ = ["BROKEN", "HEALTHY", "Broken", "suite_of", "verdict"]
 
 _MODULES = (
+    classifiers,
     stores,
     store_states,
     store_concurrency,

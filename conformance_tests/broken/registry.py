@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 
 from attrs import frozen
 
+from contextport.conformance_tests.reference_classifier import ReferenceClassifier
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_counter import ReferenceCounter
 from contextport.conformance_tests.reference_manager import ReferenceManager
@@ -23,6 +24,7 @@ from contextport.conformance_tests.suites import (
     Conformance,
     ContextManagerConformance,
     ContextStoreConformance,
+    ErrorClassifierConformance,
     EventSinkConformance,
     LimitsSourceConformance,
     MessageCodecConformance,
@@ -162,6 +164,13 @@ class _Models(ChatModelConformance):
         return model.provider.sent
 
 
+class _Classifiers(ErrorClassifierConformance):
+    adapter_class = ReferenceClassifier
+
+    def make_classifier(self) -> ReferenceClassifier:
+        return self.adapter_class()
+
+
 #: A suite per port, over an adapter that keeps every rule.
 HEALTHY: tuple[type[Any], ...] = (
     _Stores,
@@ -173,6 +182,7 @@ HEALTHY: tuple[type[Any], ...] = (
     _Sources,
     _Codecs,
     _Models,
+    _Classifiers,
 )
 
 

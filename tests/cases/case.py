@@ -10,7 +10,6 @@ from .case_input import Dict, expand
 
 #: Operations and strategies that come with later releases, and what they need.
 LATER_OPERATIONS = {
-    "classify_error": "the classifier of provider errors",
     "redis_ttl": "the Redis store",
     "add_during_compress": "the summary strategy",
 }

@@ -14,6 +14,7 @@ from attrs import frozen
 from . import (
     answer_checks,
     counter_operations,
+    error_operations,
     message_checks,
     number_checks,
     recovery_operations,
@@ -35,6 +36,7 @@ OPERATIONS: dict[str, strategy_operations.Operation] = {
     **recovery_operations.OPERATIONS,
     "get_context_stats": strategy_operations.OPERATIONS["get_context"],
     "get_context_for_model": strategy_operations.OPERATIONS["get_context"],
+    "classify_error": error_operations.classify_error,
     "estimate_tokens": counter_operations.estimate_tokens,
     "estimate_tokens_threads": counter_operations.estimate_tokens_threads,
 }

@@ -59,7 +59,7 @@ def as_raised(entry: dict[str, Any], rendered: Rendered, attempt: int) -> object
         return _in_body(entry, rendered.message)
     if "no body" in rendered.message or (entry["status"] == 413 and not rendered.message):
         return _openai_error(entry, "")
-    if named.startswith("botocore") or named.startswith("google") or named.startswith("openai") or named.startswith("anthropic"):
+    if named.startswith(("botocore", "google", "openai", "anthropic")):
         return _of_installed(entry, rendered.message, named)
     if transport == "grpc" or named.startswith("grpc"):
         return _grpc_error(entry, rendered.message)
@@ -92,7 +92,11 @@ def _wire(entry: dict[str, Any], message: str) -> dict[str, Any]:
     """The JSON body as the provider sends it."""
     provider = entry["provider"]
     if provider in ("anthropic", "vertex_anthropic"):
-        return {"type": "error", "error": {"type": entry["type"] or "invalid_request_error", "message": message}, "request_id": "req_011"}
+        return {
+            "type": "error",
+            "error": {"type": entry["type"] or "invalid_request_error", "message": message},
+            "request_id": "req_011",
+        }
     if provider in ("gemini", "vertex"):
         return {"error": {"code": entry["status"], "message": message, "status": entry["code"]}}
     if provider == "mistral":
@@ -115,14 +119,17 @@ def _of_installed(entry: dict[str, Any], message: str, named: str) -> object:
     if "EventStreamError" in named:
         return EventStreamError({"Error": {"Code": code, "Message": message}}, "ConverseStream")
     if named.startswith("botocore"):
-        answer = {"Error": {"Code": code or named.rpartition(" ")[2], "Message": message}, "ResponseMetadata": {"HTTPStatusCode": status}}
+        answer = {
+            "Error": {"Code": code or named.rpartition(" ")[2], "Message": message},
+            "ResponseMetadata": {"HTTPStatusCode": status},
+        }
         return ClientError(answer, "Converse")  # type: ignore[arg-type]
     if named.startswith("google"):
         raised = genai_errors.ServerError if status >= 500 else genai_errors.ClientError
         return raised(status, _wire(entry, message))
     if named == "openai.LengthFinishReasonError":
         return _of_other_package(entry, message, named)
-    if named == "openai.APIError" or entry["transport"] == "in_stream" and named.startswith("openai"):
+    if named == "openai.APIError" or (entry["transport"] == "in_stream" and named.startswith("openai")):
         return openai.APIError(message, httpx2.Request("POST", _url(entry)), body=_error_of(entry, message))
     if named.startswith("anthropic"):
         return _anthropic_error(entry, message)

@@ -64,7 +64,7 @@ def _values(chance: random.Random, roles: list[str], entry: dict[str, Any]) -> d
     window = chance.choice(_WINDOWS)
     over = chance.randrange(1, window)
     values = {"limit": window, "excess": over, "index": chance.randrange(0, 40), "seconds": chance.randrange(1, 59)}
-    if "output" in roles and entry["is_overflow"] or entry["kind"] == "input_plus_output":
+    if ("output" in roles and entry["is_overflow"]) or entry["kind"] == "input_plus_output":
         output = chance.randrange(window // 8, window // 2)
         counted = window - output + chance.randrange(1, output)
         total = counted + output
