@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -105,11 +106,15 @@ def _of_other_adapters(module: Module, found: Import, others: tuple[Module, ...]
         return ""
     if module.is_package or module.parts[1] in PUTS_ADAPTERS_TOGETHER or path[:3] == module.parts[:3]:
         return ""
-    adapters = {other.parts[:3] for other in others if other.defines_adapter()}
-    shared = {other.parts[:3] for other in others} - adapters
-    if path[:2] == module.parts[:2] and path[:3] in shared:
+    if path[:2] == module.parts[:2] and path[:3] in _shared(others):
         return ""
     return f"{module.path}:{found.line}: one adapter may not import another: {found.name}"
+
+
+@cache
+def _shared(others: tuple[Module, ...]) -> frozenset[tuple[str, ...]]:
+    """The modules that are no adapter."""
+    return frozenset(other.parts[:3] for other in others) - {other.parts[:3] for other in others if other.defines_adapter()}
 
 
 def _of_libraries(module: Module, foreign: list[Import]) -> list[str]:
