@@ -18,8 +18,10 @@ _AT_WORD = 8  # letters and digits that a repetition has at least when it begins
 _INSIDE_WORD = 16  # and when it begins inside one, unless it is longer than this:
 _LONG = 32
 _ALL = 3  # and when it is all that was written
-_AFTER_PREAMBLE = 24  # and when it follows a line that the continuation put before it
-_PREAMBLE = 120  # characters of such a line: "Here is the rest:"
+_AFTER_PREAMBLE = 16  # and when it follows a line that announces it: "Here is the rest:"
+_PREAMBLE = 120  # characters of such a line at most
+_PIECE = 24  # letters and digits of a continuation that is a piece of the answer, and nothing else
+_COLONS = ":\uff1a"  # the second is that of Chinese and Japanese
 _LEAD_IN = re.compile(r"[\s.…]*")  # what often stands before a repetition
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^`\n]*")
 
@@ -78,7 +80,9 @@ def _undecided(written: str, held: str, trimmed: str) -> bool:
         return True
     if "\n" not in held and len(held) <= _PREAMBLE:
         return True
-    return any(held[start:] in written for start, _ in _starts(written, held))
+    fence = _reopened_fence(written, held)
+    starts = [fence] if fence else [start for start, _ in _starts(written, held)]
+    return any(held[start:] in written for start in starts)
 
 
 def _starts(written: str, more: str) -> Iterator[tuple[int, int]]:
@@ -89,7 +93,7 @@ def _starts(written: str, more: str) -> Iterator[tuple[int, int]]:
     if after:
         yield after, 0
     line = more.find("\n", after)
-    if 0 <= line - after <= _PREAMBLE:
+    if 0 < line - after <= _PREAMBLE and more[line - 1] in _COLONS and not in_code_block(written):
         yield line + len(more[line:]) - len(more[line:].lstrip("\n")), _AFTER_PREAMBLE
 
 
@@ -160,7 +164,7 @@ def _borders(text: str) -> list[int]:
 def _begun_anew(written: str, held: str) -> bool:
     """Whether a continuation that was cut as well said nothing but a piece of what stands there once."""
     said = held.strip()
-    return _letters(said) >= _AFTER_PREAMBLE and written.count(said) == 1
+    return _letters(said) >= _PIECE and written.count(said) == 1
 
 
 def _reopened_fence(written: str, more: str) -> int:

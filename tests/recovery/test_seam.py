@@ -42,6 +42,8 @@ KEPT = [
     ("First paragraph.", "\n\nSecond paragraph."),
     ("First paragraph.\n", "\nSecond paragraph."),
     ("A long first sentence of some words.", "Notes:\nother words than before"),
+    ("```\nassert_equal(result, expected)", "\nfor x in y:\nassert_equal(result, expected)\n"),
+    ("assert_equal(result, expected)", "\nx = 2\nassert_equal(result, expected)\n"),
     ("", "begins"),
     ("ends", ""),
 ]
