@@ -45,8 +45,11 @@ def _is_result(part: Part) -> bool:
 
 
 def note_beside(message: Message, losses: Losses) -> None:
-    """Note what stands beside the parts of a message of another api, where a list of blocks has no place for it."""
-    if message.name is not None:
+    """Note what stands beside the parts of a message of another api, where a list of blocks has no place for it.
+
+    The name of a result's message is that of the function, which the call says.
+    """
+    if message.name is not None and message.role != "tool":
         losses.add(LossKind.NAME, message, -1, "the name is left out")
     if message.phase is not None:
         losses.add(LossKind.STRUCTURE, message, -1, "the phase is left out")

@@ -24,6 +24,7 @@ from contextport.contracts import (
     Thinking,
     ToolCall,
     ToolResult,
+    from_chat,
 )
 from contextport.strategies.atoms import arrange
 
@@ -254,6 +255,12 @@ def test_a_foreign_conversation_in_full() -> None:
     with pytest.raises(EncodingLossy) as raised:
         CODEC.encode(messages, strict=True)
     assert raised.value.details["losses"] == encoded.losses
+
+
+def test_the_name_of_a_function_is_said_by_its_call() -> None:
+    call = ToolCall(call_id="c1", name="read", arguments="{}")
+    result = from_chat({"role": "tool", "tool_call_id": "c1", "name": "read", "content": "one"})
+    assert CODEC.encode([Message.assistant("", call), result], strict=True).losses == ()
 
 
 def test_what_a_result_may_hold() -> None:
