@@ -149,16 +149,14 @@ def media_role(window: Window) -> Iterator[Violation]:
         message = window.messages[n]
         if (message.role not in roles or part.media not in kinds) and not unedited(message, window.profile.api):
             yield window.violation("V26", n, k, f"no {part.media} in a message of role {message.role}")
-    for n, k, result in window.results:
-        for inner in result.parts:
-            if type(inner) is Media and ("tool" not in roles or inner.media not in kinds):
-                yield window.violation("V26", n, k, f"no {inner.media} in a tool result")
-                break
+    for n, k, inner in window.media_in_results:
+        if "tool" not in roles or inner.media not in kinds:
+            yield window.violation("V26", n, k, f"no {inner.media} in a tool result")
 
 
 def media_limits(window: Window) -> Iterator[Violation]:
     """V27: no more media than a request may hold, by number, pixels and bytes."""
-    if window.profile.media_limits != _NO_LIMITS and (window.media or window.results):
+    if window.profile.media_limits != _NO_LIMITS and (window.media or window.media_in_results):
         for n, k, _, why in media_in_excess(window):
             yield window.violation("V27", n, k, why)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from contextport.contracts import CacheMark, Message, Text, ToolCall, ToolResult
+from contextport.contracts import CacheMark, Message, Role, Text, ToolCall, ToolResult
 from contextport.contracts.profile import ProviderProfile
 
-from .window import LIBRARY_KINDS, Step, Violation, Window, says
+from .window import LIBRARY_KINDS, Violation, Window, says
 
-__all__ = ["ORDER_CHECKS", "is_continued", "is_joined", "middle_place_is_legal"]
+__all__ = ["ORDER_CHECKS", "is_continued", "is_joined", "library_role", "middle_place_is_legal"]
 
 
 def nonempty(window: Window) -> Iterator[Violation]:
@@ -58,28 +58,24 @@ def is_joined(window: Window, before: Message, after: Message) -> bool:
 def call_answered(window: Window) -> Iterator[Violation]:
     """V04: every call has a result in the block right after its message."""
     for step in window.steps:
-        answers = _answers(window, step)
-        for k, call in step.calls:
-            if answers[call.call_id] > 0:
-                answers[call.call_id] -= 1
-            else:
-                yield window.violation("V04", step.caller, k, f"call {call.call_id} has no result behind it")
-
-
-def _answers(window: Window, step: Step) -> Counter[str]:
-    """The ids of the results of a step."""
-    block = window.messages[step.caller + 1 : step.stop]
-    return Counter(result.call_id for message in block for result in message.tool_results)
+        if not step.is_complete:
+            answers = Counter(step.answered)
+            for k, call in step.calls:
+                if answers[call.call_id] > 0:
+                    answers[call.call_id] -= 1
+                else:
+                    yield window.violation("V04", step.caller, k, f"call {call.call_id} has no result behind it")
 
 
 def result_has_call(window: Window) -> Iterator[Violation]:
     """V05: every result has its call in the assistant message before its block."""
-    if not window.results:
+    steps = window.steps
+    if sum([len(step.answered) for step in steps]) == len(window.results) and all(step.is_complete for step in steps):
         return
     waiting: dict[int, Counter[str]] = {}
-    for step in window.steps:
-        asked = Counter(call.call_id for _, call in step.calls)
-        waiting.update(dict.fromkeys(range(step.caller + 1, step.stop), asked))
+    for step in steps:
+        asked = Counter(step.asked)
+        waiting.update((n, asked) for n in range(step.caller + 1, step.stop))
     for n, k, result in window.results:
         asked = waiting.get(n, Counter())
         if asked[result.call_id] > 0:
@@ -158,7 +154,7 @@ def after_tool(window: Window) -> Iterator[Violation]:
 
 def system_place(window: Window) -> Iterator[Violation]:
     """V15: system messages stand where the provider takes them, and messages of the library have the role it gives them."""
-    role = window.profile.summary_role
+    role = library_role(window.profile)
     for n in window.made:
         message = window.messages[n]
         if message.kind in LIBRARY_KINDS and message.role != role:
@@ -175,6 +171,11 @@ def system_place(window: Window) -> Iterator[Violation]:
             yield window.violation("V15", n, detail="a system message may not stand in the conversation")
         elif not middle_place_is_legal(window.messages, n, window.profile):
             yield window.violation("V15", n, detail="it must follow a user turn and be last or before an assistant turn")
+
+
+def library_role(profile: ProviderProfile) -> Role:
+    """The role of what the library says: that of the profile, under the name that the provider knows."""
+    return profile.summary_role if profile.summary_role in profile.roles else profile.system_role
 
 
 def middle_place_is_legal(messages: Sequence[Message], n: int, profile: ProviderProfile) -> bool:
@@ -198,9 +199,9 @@ def parity(window: Window) -> Iterator[Violation]:
     """V23: a step has as many results as calls."""
     if window.profile.parity:
         for step in window.steps:
-            found = _answers(window, step).total()
-            if found != len(step.calls):
-                yield window.violation("V23", step.caller, detail=f"{len(step.calls)} calls have {found} results")
+            if len(step.answered) != len(step.asked):
+                detail = f"{len(step.asked)} calls have {len(step.answered)} results"
+                yield window.violation("V23", step.caller, detail=detail)
 
 
 def call_position(window: Window) -> Iterator[Violation]:

@@ -10,7 +10,7 @@ from contextport.contracts import Kind, Message, Part, Role, Text, Thinking, Too
 from contextport.contracts.profile import ProviderProfile
 
 from .editing import inserted, words
-from .order_checks import middle_place_is_legal
+from .order_checks import library_role, middle_place_is_legal
 from .window import LIBRARY_KINDS, Violation, Window
 
 __all__ = ["begun_by_user", "ended_by_user", "filled_after_results", "merged", "roles_mapped", "system_placed"]
@@ -33,7 +33,8 @@ def begun_by_user(window: Window, found: Sequence[Violation]) -> list[Message]:
 def merged(window: Window, found: Sequence[Violation]) -> list[Message]:
     """Neighbours of one role as one message (V03, V24): their parts one after the other, nobody's words changed.
 
-    The message stays what the user's own one of them is: with its id, kind and name.
+    The message stays what the user's own one of them is, or the one with calls: with its id, kind and name. The wire forms of
+    calls may hold signatures, which codecs find by the wire form of the message.
     """
     at = {violation.index for violation in found}
     runs: list[list[Message]] = []
@@ -46,7 +47,7 @@ def merged(window: Window, found: Sequence[Violation]) -> list[Message]:
 
 
 def _as_one(run: Sequence[Message], profile: ProviderProfile) -> Message:
-    base = next((message for message in run if message.opens_turn), None)
+    base = next((message for message in run if message.opens_turn or message.tool_calls), None)
     base = base or next((message for message in run if message.kind not in LIBRARY_KINDS), run[0])
     parts: tuple[Part, ...] = tuple([part for message in run for part in message.parts])
     if ToolResult in map(type, parts):  # results first, whatever the user says with them
@@ -88,10 +89,9 @@ def _with_role(message: Message, role: Role) -> Message:
 def system_placed(window: Window, found: Sequence[Violation]) -> list[Message]:
     """The library's messages under the role that the profile gives them; system messages where they may stand (V15)."""
     profile = window.profile
+    role = library_role(profile)
     messages = [
-        _with_role(message, profile.summary_role)
-        if message.kind in LIBRARY_KINDS and message.role != profile.summary_role
-        else message
+        _with_role(message, role) if message.kind in LIBRARY_KINDS and message.role != role else message
         for message in window.messages
     ]
     if profile.system_place == "anywhere":
@@ -127,10 +127,9 @@ def _moved_to_legal_places(rest: Sequence[Message]) -> list[Message]:
             waiting.append(message)
         else:
             out.append(message)
-        after = next((later for later in rest[n + 1 :] if later.role not in _SYSTEM), None)
-        closes = after is None and n == len(rest) - 1
         follows_user = bool(out) and out[-1].role in ("user", "tool")
-        next_is_assistant = n + 1 < len(rest) and rest[n + 1].role == "assistant"
+        closes = n == len(rest) - 1
+        next_is_assistant = not closes and rest[n + 1].role == "assistant"
         if waiting and follows_user and (next_is_assistant or closes):
             parts = tuple([part for one in waiting for part in one.parts])
             out.append(waiting[0] if len(waiting) == 1 else attrs.evolve(waiting[0], parts=parts, native=None))

@@ -25,7 +25,7 @@ def thinking_first(window: Window) -> Iterator[Violation]:
     step = window.open_step
     if window.profile.thinking_first and step is not None and window.thinks:
         first = window.messages[step.caller].parts[0]
-        if type(first) is not Thinking or _why_refused(window, step.caller, first):
+        if type(first) is not Thinking or _why_refused(first, window.profile):
             yield window.violation("V17", step.caller, 0, "the open tool loop has lost its thinking")
 
 
@@ -168,33 +168,24 @@ def _is_signed_here(part: Thinking, profile: ProviderProfile) -> bool:
 def signature_origin(window: Window) -> Iterator[Violation]:
     """V22: reasoning is of a form that the provider takes and, where it is sealed, sealed by this provider or model."""
     for n, k, part in window.thoughts:
-        why = _why_refused(window, n, part)
+        why = _why_refused(part, window.profile)
         if why:
             yield window.violation("V22", n, k, why)
 
 
-def _why_refused(window: Window, n: int, part: Thinking) -> str:
+def _why_refused(part: Thinking, profile: ProviderProfile) -> str:
     """Why reasoning is not valid here, or ''."""
-    profile = window.profile
     if not is_sealed(part):
         return "reasoning without a signature is not taken" if profile.thinking in ("signed", "encrypted") else ""
     if profile.thinking == "none":
         return "sealed reasoning is not taken"
-    by, model = _origin(window.messages[n], part)
-    if by is None:
-        return "" if profile.thinking == "text" and model is None else "nothing says who sealed the reasoning"
+    if part.origin is None:
+        return "nothing says who sealed the reasoning"
+    by, model = part.origin
     if by not in profile.signed_by:
         return f"the reasoning was sealed by {by}"
     of_this_model = profile.signatures_of == "provider" or not (model and profile.model) or plain_name(model) == profile.model
     return "" if of_this_model else f"the reasoning was sealed for {model}"
-
-
-def _origin(message: Message, part: Thinking) -> tuple[str | None, str | None]:
-    """(provider or api, model) that made the reasoning; the host may have noted the model in the metadata."""
-    if part.origin is not None:
-        return part.origin
-    model = message.metadata.get("model")
-    return None, model if isinstance(model, str) else None
 
 
 def reasoning_echo(window: Window) -> Iterator[Violation]:

@@ -16,10 +16,10 @@ from .window import Violation, Window, unedited
 
 __all__ = ["counts_reduced", "media_moved", "media_reduced", "pinned_restored"]
 
-MOVED = "[The {kind} is in the user message below.]"
-FROM_ABOVE = "[From the message above:]"
-NOT_TAKEN = "[A {kind} was here, which this model does not take.]"
-LEFT_OUT = "[A {kind} was left out: {why}.]"
+MOVED = "[{kind}: in the user message below]"
+FROM_ABOVE = "[from the message above]"
+NOT_TAKEN = "[{kind} left out: this model does not take it]"
+LEFT_OUT = "[{kind} left out: {why}]"
 
 
 @define

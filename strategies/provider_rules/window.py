@@ -66,11 +66,21 @@ class RequestFacts:
 
 @frozen(kw_only=True)
 class Step:
-    """An assistant message with calls at `caller`, and the results behind it: the messages up to `stop`."""
+    """An assistant message with calls at `caller`, and the results behind it: the messages up to `stop`.
+
+    `calls` are (part, call), `asked` their ids and `answered` those of the results, in order.
+    """
 
     caller: int
     stop: int
-    calls: tuple[tuple[int, ToolCall], ...]
+    calls: list[tuple[int, ToolCall]]
+    asked: list[str]
+    answered: list[str]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each call has one result, and each result its call."""
+        return self.asked == self.answered or sorted(self.asked) == sorted(self.answered)
 
 
 @attrs.define(slots=False, eq=False)
@@ -144,12 +154,17 @@ class Window:
         by_caller: dict[int, list[tuple[int, ToolCall]]] = {}
         for n, k, call in self.calls:
             by_caller.setdefault(n, []).append((k, call))
+        by_holder: dict[int, list[str]] = {}
+        for n, _, result in self.results:
+            by_holder.setdefault(n, []).append(result.call_id)
         steps: list[Step] = []
         for caller, calls in by_caller.items():
-            stop = caller + 1
-            while stop in self.result_holders:
+            stop, answered = caller + 1, list[str]()
+            while stop in by_holder:
+                answered += by_holder[stop]
                 stop += 1
-            steps.append(Step(caller=caller, stop=stop, calls=tuple(calls)))
+            asked = [call.call_id for _, call in calls]
+            steps.append(Step(caller=caller, stop=stop, calls=calls, asked=asked, answered=answered))
         return steps
 
     @cached_property
@@ -177,6 +192,11 @@ class Window:
         """Whether the request asks for reasoning."""
         return bool(self.thoughts) if self.facts.thinking is None else self.facts.thinking
 
+    @cached_property
+    def media_in_results(self) -> list[Place]:
+        """The media inside of results, with the index of the result."""
+        return [(n, k, inner) for n, k, result in self.results for inner in result.parts if type(inner) is Media]
+
     def media_places(self) -> list[tuple[int, int, int, Media]]:
         """All media, oldest first, as (message, part, index inside a result or -1, media)."""
         places = [(n, k, -1, part) for n, k, part in self.media]
@@ -201,7 +221,7 @@ def says(message: Message, part: Part, profile: ProviderProfile) -> bool:
         case Text() | Refusal():
             return bool(part.text) and not (profile.refused_text == "blank" and part.text.isspace())
         case ToolCall() | ToolResult():
-            return part.executor == "client" or _is_of(message, profile)
+            return part.executor == "client" or (part.raw is not None and _is_of(message, profile))
         case Opaque():
             return part.api.startswith(profile.api)
         case Media():

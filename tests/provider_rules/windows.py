@@ -50,6 +50,12 @@ CODECS: dict[str, MessageCodec] = {
     )
 }
 _IMAGE = Media(media="image", data="iVBORw0KGgo=", mime="image/png", size_px=(2, 2))
+_MEDIA = (
+    _IMAGE,
+    Media(media="document", data="JVBERi0=", mime="application/pdf"),
+    Media(media="audio", data="UklGRg==", mime="audio/wav"),
+    Media(media="video", data="AAAAGGZ0eXA=", mime="video/mp4"),
+)
 _ODD_IDS = ("functions.find:0", "call_" + "x" * 60, "ключ", "a b", "c0", "abcdefghi")
 _ODD_ARGUMENTS = ("", " ", "not json", "[1]", '{"a": NaN}', '{"cut": "off', "null", '{"a": 1}')
 _LIBRARY = (Kind.SUMMARY, Kind.FACTS, Kind.RETRIEVED, Kind.GAP)
@@ -140,8 +146,8 @@ def _add_text(rng: random.Random, message: Message, parts: list[Part], profile: 
 
 
 def _add_media(rng: random.Random, message: Message, parts: list[Part], profile: ProviderProfile) -> None:
-    kind = rng.choice(("image", "document", "audio", "video"))
-    parts.append(attrs.evolve(_IMAGE, media=kind, mime=None, size_px=rng.choice(((2, 2), (9000, 10), None))))
+    media = rng.choice(_MEDIA)
+    parts.append(attrs.evolve(media, size_px=rng.choice(((2, 2), (9000, 10), None))))
 
 
 def _add_mark(rng: random.Random, message: Message, parts: list[Part], profile: ProviderProfile) -> None:
