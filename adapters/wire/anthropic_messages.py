@@ -45,11 +45,15 @@ class AnthropicCodec:
     of calls and results are `Opaque`; the result of a server's tool has the id of its call as `pair_id`.
 
     Encoding. System and developer messages at the start become the `system` field; later ones go along as user messages
-    (`LossKind.ROLE`), unless they were decoded as messages of role `system`. Results of a run of tool messages stand in one user
-    message, and neighbours of one role are joined where one of them is new to this api. Ids are of letters, digits, `_` and `-`.
-    Only images and documents have a place, in user messages and in results. Empty texts, and messages left with nothing to
-    say, are left out.
+    (`LossKind.ROLE`), unless they were decoded as messages of role `system`, or `middle_system` says that the model takes such
+    messages, as Opus 4.8 does; where they may stand is the profile's matter. Results of a run of tool messages stand in one
+    user message, and neighbours of one role are joined where one of them is new to this api. Ids are of letters, digits, `_`
+    and `-`. Only images and documents have a place, in user messages and in results. Empty texts, and messages left with
+    nothing to say, are left out.
     """
+
+    def __init__(self, *, middle_system: bool = False) -> None:
+        self._middle_role = "system" if middle_system else "user"
 
     @property
     def api(self) -> str:
@@ -75,10 +79,32 @@ class AnthropicCodec:
             if native is not None and among_messages(message, API):
                 wire.add(encodable(native.raw), lane=native.raw.get("role"), own=True, group=native.group)
             else:
-                _add(message, ids, losses, wire)
+                self._add(message, ids, losses, wire)
         system = _system(prompts, losses)
         request = with_field(prompts, system, key="system", list_key="messages", messages=wire.messages, api=API)
         return losses.encoded(request, strict=strict)
+
+    def _add(self, message: Message, ids: Mapping[str, str], losses: Losses, wire: WireMessages) -> None:
+        """Add a message that is built anew; one that has nothing to say there is left out."""
+        own = among_messages(message, API)
+        if not own:
+            note_beside(message, losses)
+        blocks = AnthropicEncoder(message=message, ids=ids, losses=losses).blocks()
+        if not blocks:
+            return
+        native = message.native
+        if native is not None and own:
+            value = {**encodable(native.raw), "content": _content(blocks, as_text=isinstance(native.raw.get("content"), str))}
+            wire.add(value, lane=value.get("role"), own=True, group=native.group)
+            return
+        role = "assistant" if message.role == "assistant" else "user"
+        if message.role in SYSTEM_ROLES:
+            role = self._middle_role
+            if role != message.role:
+                losses.add(
+                    LossKind.ROLE, message, -1, f"a {message.role} message after the start went along as one of role {role}"
+                )
+        wire.add({"role": role, "content": _content(blocks, as_text=True)}, lane=role, own=False)
 
 
 def _allowed(call_id: str) -> bool:
@@ -110,25 +136,6 @@ def _prompt_parts(value: Json) -> list[Part]:
 
 
 # --- encoding ---------------------------------------------------------------------------------------------------------
-
-
-def _add(message: Message, ids: Mapping[str, str], losses: Losses, wire: WireMessages) -> None:
-    """Add a message that is built anew; one that has nothing to say there is left out."""
-    own = among_messages(message, API)
-    if not own:
-        note_beside(message, losses)
-    blocks = AnthropicEncoder(message=message, ids=ids, losses=losses).blocks()
-    if not blocks:
-        return
-    native = message.native
-    if native is not None and own:
-        value = {**encodable(native.raw), "content": _content(blocks, as_text=isinstance(native.raw.get("content"), str))}
-        wire.add(value, lane=value.get("role"), own=True, group=native.group)
-        return
-    role = "assistant" if message.role == "assistant" else "user"
-    if message.role in SYSTEM_ROLES:
-        losses.add(LossKind.ROLE, message, -1, f"a {message.role} message after the start went along as a user message")
-    wire.add({"role": role, "content": _content(blocks, as_text=True)}, lane=role, own=False)
 
 
 def _content(blocks: list[dict[str, Any]], *, as_text: bool) -> Json:

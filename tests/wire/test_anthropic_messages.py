@@ -346,6 +346,25 @@ def test_a_system_message_among_the_others_stays_there() -> None:
     assert wire[3] == {"role": "system", "content": "From now on in German."}
 
 
+def test_a_model_that_takes_system_messages_in_the_middle_gets_them() -> None:
+    codec = AnthropicCodec(middle_system=True)
+    later = Message(role="developer", parts=(Text("And short."),), id="d")
+    messages = (Message.system("Rules"), Message.user("Hello"), Message.system("In French"), Message.assistant("Oui"), later)
+    encoded = codec.encode(messages)
+    assert encoded.request == {
+        "system": "Rules",
+        "messages": [
+            {"role": "user", "content": "Hello"},
+            {"role": "system", "content": "In French"},
+            {"role": "assistant", "content": "Oui"},
+            {"role": "system", "content": "And short."},
+        ],
+    }
+    assert [(loss.kind, loss.message_id) for loss in encoded.losses] == [(LossKind.ROLE, "d")]
+    for conversation in foreign_conversations():
+        check_anthropic(codec.encode(conversation).request)
+
+
 @pytest.mark.parametrize("arguments", ["", "  ", "{}", '{"a":1}', '{"a": 1}', "[1]", "{broken", '{"a": NaN}', '{"a":"\\ud83d"}'])
 def test_any_argument_string_becomes_an_object(arguments: str) -> None:
     call = ToolCall(call_id="c", name="f", arguments=arguments)

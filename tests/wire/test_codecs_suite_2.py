@@ -57,6 +57,11 @@ class TestAnthropic(MessageCodecConformance):
         )
 
 
+class TestAnthropicWithSystemInTheMiddle(TestAnthropic):
+    def make_codec(self) -> MessageCodec:
+        return AnthropicCodec(middle_system=True)
+
+
 class TestGemini(MessageCodecConformance):
     def make_codec(self) -> MessageCodec:
         return GeminiCodec()
