@@ -23,6 +23,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
 
@@ -54,11 +55,12 @@ class ReceivedRequest:
 
 @frozen
 class RawAnswer:
-    """A body as it is, such as JSON that is none, with a status and the type of its content."""
+    """A body as it is, such as JSON that is none, with a status, the type of its content, and further headers."""
 
     body: bytes
     status: int = 200
     content_type: str = "application/json"
+    headers: dict[str, str] = field(factory=dict)
 
 
 @frozen
@@ -194,7 +196,7 @@ async def _read(reader: asyncio.StreamReader) -> ReceivedRequest | None:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     first, *lines = head.rstrip().split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    path = first.split(" ")[1].partition("?")[0]
+    path = urlsplit(first.split(" ")[1]).path  # a client that takes this server for its proxy sends a whole URL
     text = (await reader.readexactly(int(headers.get("content-length", 0)))).decode()
     return ReceivedRequest(api=_APIS.get(path, path), headers=headers, text=text, body=json.loads(text or "{}"))
 
@@ -218,7 +220,7 @@ class _Exchange:
             case ScriptedHold():
                 await self._hold(step)
             case RawAnswer():
-                await self._whole(step.body, step.status, {"content-type": step.content_type})
+                await self._whole(step.body, step.status, {"content-type": step.content_type, **step.headers})
             case RawEvents():
                 await self._raw_events(step)
             case SlowAnswer():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from attrs import evolve
@@ -27,14 +28,27 @@ def check_max_output(max_output: int | None) -> None:
     )
 
 
-def checked_parameters(given: Mapping[str, Any] | None, reserved: Sequence[str]) -> dict[str, Any]:
-    """A copy of the request parameters of a host. Raises `InvalidArgument` for one that the adapter sets itself."""
-    for name in given or {}:
+def checked_parameters(
+    given: Mapping[str, Any] | None, reserved: Sequence[str], taken_by: Callable[..., Any] | None = None
+) -> dict[str, Any]:
+    """A copy of the request parameters of a host.
+
+    Raises `InvalidArgument` for one that the adapter sets itself, and for one that the SDK's method `taken_by` does not take.
+    """
+    parameters = cast(dict[str, Any], copy_json(given or {}))
+    for name in parameters:
         if name in reserved:
             raise InvalidArgument(
                 f"parameters has {name!r}, which each call sets; reserved: {', '.join(reserved)}", name="parameters", value=name
             )
-    return cast(dict[str, Any], copy_json(given or {}))
+        if taken_by is not None and name not in inspect.signature(taken_by).parameters:
+            raise InvalidArgument(
+                f"parameters has {name!r}, which this version of the SDK does not take; fields of a request that it does not "
+                "know go in 'extra_body'",
+                name="parameters",
+                value=name,
+            )
+    return parameters
 
 
 def whole_arguments(arguments: str, *, cut: bool) -> bool:

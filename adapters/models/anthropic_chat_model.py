@@ -51,7 +51,7 @@ class AnthropicChatModel:
         self.host = client.base_url.host
         self._default_max_output = default_max_output
         self._provider = provider
-        self._parameters = checked_parameters(parameters, _SET_BY_CALLS)
+        self._parameters = checked_parameters(parameters, _SET_BY_CALLS, client.messages.create)
 
     async def complete(
         self, messages: Sequence[Message], *, max_output: int | None = None, tools: Sequence[Json] = ()

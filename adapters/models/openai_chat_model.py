@@ -53,7 +53,7 @@ class OpenAIChatModel:
         own = self.host == "api.openai.com" or self.host.endswith(".api.openai.com")
         self._limit_parameter = limit_parameter or ("max_completion_tokens" if own else "max_tokens")
         self._provider = provider or ("openai" if own else "")
-        self._parameters = checked_parameters(parameters, _SET_BY_CALLS)
+        self._parameters = checked_parameters(parameters, _SET_BY_CALLS, client.chat.completions.create)
         self._stream_parameters: dict[str, Any] = {"stream": True}
         if stream_usage:
             self._stream_parameters["stream_options"] = {"include_usage": True}

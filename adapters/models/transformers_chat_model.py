@@ -33,8 +33,9 @@ class TransformersChatModel:
 
     The weights are read at the first call, or by `load`, in a thread of the model's own, where each answer is generated too, one
     after the other. A cancelled call stops at its next token; a load once begun is finished first. Nothing is downloaded.
-    `default_max_output` is the limit of an answer, in tokens, where a call names none. `window`, in tokens, is what the model's configuration says, unless given. `parameters` are arguments of `generate`, such as `do_sample`; without
-    any, the likeliest token is taken each time.
+    `default_max_output` is the limit of an answer, in tokens, where a call names none. `window`, in tokens, is what the model's
+    configuration says, unless given. `parameters` are arguments of `generate`, such as `do_sample`; without any, the likeliest
+    token is taken each time.
 
     Messages go through the model's chat template as a role and a text; calls and results of tools are written out in the text.
     A model of this class calls no tools: `tools` raise `InvalidArgument`. An input that leaves no room in the window raises
