@@ -42,9 +42,9 @@ def whole(content: list[dict[str, Any]], stop: str = "end_turn", **usage: int) -
 
 def events(*blocks: tuple[dict[str, Any], list[dict[str, Any]]], stop: str = "end_turn", **usage: int) -> RawEvents:
     """A stream of blocks, each given as it starts and by its deltas."""
-    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test", "content": [], "stop_reason": None}
+    head: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test", "content": []}
     begun = {"input_tokens": 5, "output_tokens": 1, **usage}
-    made: list[dict[str, Any]] = [{"type": "message_start", "message": {**head, "stop_sequence": None, "usage": begun}}]
+    made: list[dict[str, Any]] = [{"type": "message_start", "message": {**head, "stop_reason": None, "usage": begun}}]
     for index, (block, deltas) in enumerate(blocks):
         made.append({"type": "content_block_start", "index": index, "content_block": block})
         made += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
@@ -240,7 +240,10 @@ def test_a_limit_is_always_sent() -> None:
 
 
 def test_parameters_are_sent_and_those_of_a_call_are_refused() -> None:
-    assert sent_with(parameters={"temperature": 0.5})["temperature"] == 0.5
+    body = sent_with(parameters={"metadata": {"user_id": "u"}, "extra_body": {"top_k": 5}})
+    assert (body["metadata"], body["top_k"]) == ({"user_id": "u"}, 5)
+    with pytest.raises(InvalidArgument, match="extra_body"):
+        sent_with(parameters={"heat": 1})
     with pytest.raises(InvalidArgument, match="system"):
         sent_with(parameters={"system": "x"})
 

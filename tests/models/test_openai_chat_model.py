@@ -223,6 +223,8 @@ def test_parameters_are_sent_and_those_of_a_call_are_refused() -> None:
     assert (body["temperature"], body["seed"]) == (0, 7)
     assert "stream_options" not in body
     assert sent_with()["stream_options"] == {"include_usage": True}
+    with pytest.raises(InvalidArgument, match="extra_body"):
+        sent_with(parameters={"heat": 1})
     with pytest.raises(InvalidArgument, match="max_tokens"):
         sent_with(parameters={"max_tokens": 3})
 

@@ -35,9 +35,10 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bytes_only = Tokenizer(models.BPE(vocab=signs, merges=[]))
     bytes_only.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bytes_only.decoder = ByteLevel()
-    tokenizer: Any = PreTrainedTokenizerFast(tokenizer_object=bytes_only, eos_token="<|end|>", chat_template=_TEMPLATE)
+    made_by: Any = PreTrainedTokenizerFast
+    tokenizer = made_by(tokenizer_object=bytes_only, eos_token="<|end|>", chat_template=_TEMPLATE)
     tokenizer.save_pretrained(folder)
-    shape = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    shape: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     end = tokenizer.eos_token_id
     config = LlamaConfig(vocab_size=len(tokenizer), max_position_embeddings=_WINDOW, eos_token_id=end, pad_token_id=end, **shape)
     LlamaForCausalLM(config).save_pretrained(folder)
