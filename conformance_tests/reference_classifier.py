@@ -62,7 +62,7 @@ class ReferenceClassifier:
         codes, texts = self.said(error)
         own = " ".join(self.own_words(text) for text in texts).lower()
         kind, remedy = self.kind_of(codes, own, provider)
-        numbers = self.numbers(own) if kind is not ErrorKind.UNKNOWN else {}
+        numbers: dict[str, Any] = {**self.numbers(own)} if kind is not ErrorKind.UNKNOWN else {}
         unit = self.unit(own)
         return ErrorReading(kind=kind, remedy=remedy, unit=unit, provider=provider, evidence="a wording", **numbers)
 

@@ -28,7 +28,7 @@ class ReadText:
 _SPACE: Final = "[ \u00a0\u202f\u2009]"
 #: 4096 | 200,000 | 200.000 | 200 000 | 1_048_576; not inside words, dates, versions, paths, ids, prices
 _NUMBER: Final = re.compile(
-    r"(?<![A-Za-z0-9_.$€£¥/#\\-])(?<![A-Za-z0-9_]\[)"
+    r"(?<![A-Za-z0-9_.$€£¥/#\\-])(?<![A-Za-z0-9_]\[)(?<!\d:)"
     rf"(\d{{1,3}}(?:[,.'_]\d{{3}}|{_SPACE}\d{{3}}(?!\d))+|\d{{1,12}}(?:\.0)?)"
     r"( ?[kKmM](?![A-Za-z0-9_]))?"
     r"(?![A-Za-z0-9_%]|[.,:/_-]\d|-[A-Za-z]+\d)"

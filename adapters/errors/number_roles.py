@@ -47,11 +47,18 @@ class Numbers:
             roles.setdefault(role, number)
 
 
+def _comparisons(rows: tuple[tuple[str, tuple[Role, ...]], ...]) -> tuple[tuple[re.Pattern[str], tuple[Role, ...]], ...]:
+    return tuple((re.compile(pattern), roles) for pattern, roles in rows)
+
+
+def _places(rows: tuple[tuple[str, Role], ...]) -> tuple[tuple[re.Pattern[str], Role], ...]:
+    return tuple((re.compile(pattern), role) for pattern, role in rows)
+
+
 #: Comparisons, with what each number in them is. The gaps hold no other number.
 _GAP: Final = r"[^#>=+;.]{0,48}"
-_COMPARISONS: Final[tuple[tuple[re.Pattern[str], tuple[Role, ...]], ...]] = tuple(
-    (re.compile(pattern), roles)
-    for pattern, roles in (
+_COMPARISONS: Final = _comparisons(
+    (
         (rf"#{_GAP}> {_GAP}# ?- {_GAP}#(?:{_GAP}= {_GAP}#)?", ("output", "limit", "input", "")),
         (rf"#{_GAP}\+ {_GAP}#{_GAP}(?:>|exceed\w*) {_GAP}#", ("input", "output", "limit")),
         (rf"#{_GAP}\+ {_GAP}# ?= ?#{_GAP}> {_GAP}#", ("input", "output", "total", "limit")),
@@ -91,9 +98,8 @@ _NO_COUNT_BEFORE: Final = re.compile(
 _LOWER_BOUND: Final = re.compile(r"(?:at least|more than|over|above) (?:of )?\(?\Z")
 
 #: Before the number, in the same clause. The first that matches wins.
-_BEFORE: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
-    (re.compile(pattern), role)
-    for pattern, role in (
+_BEFORE: Final = _places(
+    (
         (r"\bby(?: about| approximately| at least)?\Z", "excess"),
         (
             r"(?:[<≤]=?|less than|fewer than|less than or equal to|at most|no more than|(?:not|cannot|can't|never"
@@ -153,9 +159,8 @@ _BEFORE: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
     )
 )
 #: Right after the number.
-_AFTER: Final[tuple[tuple[re.Pattern[str], Role], ...]] = tuple(
-    (re.compile(pattern), role)
-    for pattern, role in (
+_AFTER: Final = _places(
+    (
         (r" draft\b", ""),
         (r" (?:requested )?(?:output|completion|new|generated|max new|max output|max) tokens?\b", "output"),
         (r" (?:tokens? )?(?:\w+ ){0,2}?(?:in|for|of) (?:the |your )?(?:completion|output|response|generation)\b", "output"),
@@ -218,13 +223,17 @@ def _compared(words: str, places: list[int]) -> dict[int, Role]:
 
 
 def _unit(before: str, right: str) -> Unit:
+    """By the word after the number, else by the nearest one before it."""
     if right.startswith((" token", " input token", " output token")):
         return "tokens"
-    if _CHARACTERS.match(right) or _CHARACTERS_BEFORE.search(before):
+    if _CHARACTERS.match(right):
         return "characters"
-    if _BYTES.match(right) or _BYTES_BEFORE.search(before):
+    if _BYTES.match(right):
         return "bytes"
-    return "tokens"
+    characters, octets = _CHARACTERS_BEFORE.search(before), _BYTES_BEFORE.search(before)
+    if octets and (not characters or octets.start() > characters.start()):
+        return "bytes"
+    return "characters" if characters else "tokens"
 
 
 def _role(left: str, right: str) -> Role:

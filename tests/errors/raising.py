@@ -123,7 +123,7 @@ def _of_installed(entry: dict[str, Any], message: str, named: str) -> object:
             "Error": {"Code": code or named.rpartition(" ")[2], "Message": message},
             "ResponseMetadata": {"HTTPStatusCode": status},
         }
-        return ClientError(answer, "Converse")  # type: ignore[arg-type]
+        return ClientError(answer, "Converse")
     if named.startswith("google"):
         raised = genai_errors.ServerError if status >= 500 else genai_errors.ClientError
         return raised(status, _wire(entry, message))
