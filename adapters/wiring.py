@@ -5,14 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 
+from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.adapters.stores.sqlite_store import SqliteContextStore
 from contextport.adapters.tokenizers.calibrated_counter import CalibratedTokenCounter
 from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
-from contextport.contracts import Budget, CompressionStrategy, ContextStore, EventSink, InvalidArgument, Json, TokenCounter
+from contextport.adapters.wire.anthropic_messages import AnthropicCodec
+from contextport.adapters.wire.bedrock_converse import BedrockConverseCodec
+from contextport.adapters.wire.gemini_contents import GeminiCodec
+from contextport.adapters.wire.openai_chat import OpenAIChatCodec
+from contextport.adapters.wire.openai_responses import OpenAIResponsesCodec
+from contextport.contracts import (
+    Budget,
+    ChatModel,
+    CompressionStrategy,
+    ContextStore,
+    EventSink,
+    InvalidArgument,
+    Json,
+    Limits,
+    MessageCodec,
+    ProviderProfile,
+    TokenCounter,
+)
+from contextport.strategies.provider_rules import profile_for
+from contextport.strategies.recovery import ContinuationPolicy, Responder
 
-__all__ = ["context_engine"]
+__all__ = ["anthropic_model", "codec_for", "context_engine", "openai_model", "responder"]
 
 
 def context_engine(
@@ -50,4 +70,84 @@ def context_engine(
         model=model,
         sink=sink,
         strict=strict,
+    )
+
+
+def codec_for(profile: ProviderProfile | str) -> MessageCodec:
+    """The codec of the api that a profile is about, or that a model is usually called by.
+
+    What it encodes goes into the call as it is: `client.messages.create(model=..., max_tokens=..., **codec.encode(m).request)`.
+    Raises `InvalidArgument` for a profile of an api that no codec here knows.
+    """
+    known = profile_for(profile) if isinstance(profile, str) else profile
+    match known.api:
+        case "openai.chat":
+            return OpenAIChatCodec()
+        case "openai.responses":
+            return OpenAIResponsesCodec()
+        case "anthropic.messages":
+            return AnthropicCodec(middle_system=known.system_place == "field_and_middle")
+        case "gemini.generate_content":
+            return GeminiCodec()
+        case "bedrock.converse":
+            return BedrockConverseCodec()
+        case api:
+            raise InvalidArgument(f"no codec here is for the api {api!r} of profile {known.name!r}; hand your own to the model")
+
+
+def openai_model(model: str, *, base_url: str | None = None, api_key: str | None = None, window: int | None = None) -> ChatModel:
+    """A model of OpenAI, or of any host that speaks the same at `base_url`. Needs the extra `openai`.
+
+    Without a key, the SDK reads `OPENAI_API_KEY`. `window` is the size of the model's window in tokens, if it is known.
+    """
+    from openai import AsyncOpenAI
+
+    from contextport.adapters.models.openai_chat_model import OpenAIChatModel
+
+    return OpenAIChatModel(AsyncOpenAI(base_url=base_url, api_key=api_key), model, OpenAIChatCodec(), window=window)
+
+
+def anthropic_model(
+    model: str, *, base_url: str | None = None, api_key: str | None = None, window: int | None = None
+) -> ChatModel:
+    """A Claude model at Anthropic, or at a host that speaks the same at `base_url`. Needs the extra `anthropic`.
+
+    Without a key, the SDK reads `ANTHROPIC_API_KEY`. `window` is the size of the model's window in tokens, if it is known.
+    """
+    from anthropic import AsyncAnthropic
+
+    from contextport.adapters.models.anthropic_chat_model import AnthropicChatModel
+
+    codec = codec_for(profile_for(model, api="anthropic.messages"))
+    return AnthropicChatModel(AsyncAnthropic(base_url=base_url, api_key=api_key), model, codec, window=window)
+
+
+def responder(
+    context: ContextEngine,
+    model: ChatModel,
+    *,
+    profile: ProviderProfile | str | None = None,
+    limits: Limits | None = None,
+    max_tries: int = 3,
+    continuation: ContinuationPolicy | None = None,
+) -> Responder:
+    """A model behind a context manager: it answers sessions, makes the window smaller after an overflow, finishes cut answers.
+
+    `profile` says what the model's provider accepts; without it, what the model's name tells. `limits` is what the model allows:
+    with them, no request leaves its answer less room than it needs. The rest is `Responder`'s.
+    """
+    if profile is None or isinstance(profile, str):
+        profile = profile_for(profile or model.model)
+    return Responder(
+        manager=context,
+        model=model,
+        classifier=RuleErrorClassifier(),
+        counter=context.counter,
+        profile=profile,
+        tools=context.tools,
+        limits=limits or Limits(),
+        max_tries=max_tries,
+        continuation=continuation or ContinuationPolicy(),
+        learns_as=context.model,
+        sink=context.sink,
     )

@@ -437,6 +437,26 @@ class ContextEngine:
         return await replayed(receipt, self._store)
 
     @property
+    def counter(self) -> TokenCounter:
+        """What every size is measured with."""
+        return self._counter
+
+    @property
+    def tools(self) -> tuple[Json, ...]:
+        """The tool schemas that are sent along."""
+        return self._tools
+
+    @property
+    def model(self) -> str:
+        """The name under which a counter learns."""
+        return self._model
+
+    @property
+    def sink(self) -> EventSink | None:
+        """Where events go."""
+        return self._sink
+
+    @property
     def held_sessions(self) -> int:
         """How many sessions are held between calls; at most `active_sessions`."""
         return len(self._sessions)
