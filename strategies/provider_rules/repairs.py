@@ -143,12 +143,8 @@ def _needs(window: Window, found: Sequence[Violation], *, stale: bool) -> Iterat
     profile = window.profile
     if stale and profile.stale_thinking == "drop_block":
         yield "drop_block"
-    if (
-        profile.declared_tools != "no"
-        and window.facts.tools is not None
-        and not window.facts.tools
-        and (window.calls or window.results)
-    ):
+    told = window.facts.tools is None or bool(window.facts.tools)
+    if profile.declared_tools != "no" and not told and (window.calls or window.results):
         yield "tools"
     for rule, need in _FOR_THE_HOST.items():
         if any(not _is_mendable(one, window) for one in (*found, *CHECKS[rule](window)) if one.rule == rule):

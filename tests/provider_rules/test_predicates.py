@@ -5,10 +5,12 @@ from __future__ import annotations
 import attrs
 import pytest
 
+from contextport.contracts import InvalidMessage
 from contextport.contracts.profile import ProviderProfile
-from contextport.strategies.provider_rules import CHECKS, PROFILES, check, repair
+from contextport.strategies.provider_rules import CHECKS, PROFILES, check, repair, repairs
 
-from .predicate_cases import CASES, Case, shape
+from .case_form import Case, shape
+from .predicate_cases import CASES
 
 
 def profile_of(case: Case) -> ProviderProfile:
@@ -56,10 +58,15 @@ def test_a_profile_without_the_rule_does_not_report_it(case: Case) -> None:
 
 @pytest.mark.parametrize("case", [case for case in CASES if not case.needs], ids=name_of)
 def test_a_repair_that_does_nothing_would_be_caught(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    from contextport.strategies.provider_rules import repairs
-
     others = [(rules, mend) for rules, mend in repairs.REPAIRS if case.rule not in rules]
     monkeypatch.setattr(repairs, "REPAIRS", tuple(others))
     profile = profile_of(case)
     repaired = repair(case.messages, profile, **case.facts)
     assert shape(repaired.messages) != case.repaired
+
+
+def test_rules_that_exclude_each_other_raise_an_error_that_names_them() -> None:
+    impossible = attrs.evolve(PROFILES["mistral"], id_pattern="[A-Z]{9}")  # repairs make ids of hex digits
+    window = next(case.messages for case in CASES if case.rule == "V08")
+    with pytest.raises(InvalidMessage, match=r"3 messages cannot be made valid for mistral: V08 still broken"):
+        repair(window, impossible)

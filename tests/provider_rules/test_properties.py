@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import attrs
 import pytest
 
+from contextport.conformance_tests.conversations import is_complete
 from contextport.contracts import Kind, Message, Text, Thinking, dump_message
 from contextport.contracts.profile import ProviderProfile
 from contextport.strategies import KeepRecentTokens
@@ -89,6 +90,20 @@ def test_no_words_of_the_user_and_the_library_are_lost(profile: ProviderProfile)
             if message.role in ("user", "system", "developer") or message.kind in LIBRARY:
                 said = {part.text for part in message.parts if isinstance(part, Text) and part.text.strip()}
                 assert {text for text in said if text not in after and text.rstrip() not in after} == set()
+
+
+@EVERY
+def test_answered_calls_and_their_results_are_kept(profile: ProviderProfile) -> None:
+    for conversation in filter(is_complete, plain()):
+        repaired = repair(conversation, profile).messages
+        assert is_complete(repaired)
+        told = "\n".join(message.text for message in repaired)
+        for message in conversation:
+            assert all(result.parts[0].text in told for result in message.tool_results if isinstance(result.parts[0], Text))
+            assert not message.tool_calls or any(
+                len(one.tool_calls) == len(message.tool_calls) or f"called {message.tool_calls[0].name}" in one.text
+                for one in repaired
+            )
 
 
 @EVERY

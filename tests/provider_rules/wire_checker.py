@@ -77,7 +77,8 @@ def _blank(texts: Sequence[str], profile: ProviderProfile) -> Iterator[str]:
 
 def _chat_pairs(messages: list[Wire], profile: ProviderProfile) -> Iterator[str]:
     waiting: Counter[str] = Counter()
-    for message in [*messages, {"role": "end"}]:
+    end: Wire = {"role": "end"}
+    for message in [*messages, end]:
         if message["role"] == "tool":
             if not waiting[message["tool_call_id"]]:
                 yield "a tool message without its call"
