@@ -84,7 +84,7 @@ class ChatEncoder:
             self._lost(LossKind.SERVER_TOOL, n, "the result of another provider's own tool is left out")
             return None
         own = self._own() if alone else {}
-        content = self._simple(self._blocks(result.parts, n, inside=True), result.parts)
+        content = self._content([(n, part) for part in result.parts], inside=True)
         value: dict[str, Any] = own or {"role": "tool"}
         if value["role"] != "function":
             value["tool_call_id"] = self._call_id(result, n)
@@ -106,9 +106,7 @@ class ChatEncoder:
         self._note_order(said)
         beside = self._beside(value, said) if own else set[int]()
         rest = [(n, part) for n, part in said if (n not in beside and not isinstance(part, ToolCall)) or self._in_content(part)]
-        parts = tuple(part for _, part in rest)
-        blocks = [block for n, part in rest for block in self._blocks((part,), n, inside=False)]
-        value["content"] = self._simple(blocks, parts)
+        value["content"] = self._content(rest, inside=False)
         self._put_calls(value, [(n, part) for n, part in calls if n not in beside])
         if not own:
             self._put_name(value)
@@ -185,9 +183,12 @@ class ChatEncoder:
 
     # --- content
 
-    def _blocks(self, parts: Sequence[Part], n: int, *, inside: bool) -> list[dict[str, Any]]:
-        """Content parts; `inside` a tool result media is moved. `n` is the place in the message."""
-        return [block for part in parts if (block := self._block(part, n, inside=inside)) is not None]
+    def _content(self, said: Sequence[tuple[int, Part]], *, inside: bool) -> Any:
+        """None for no content, a string for one text that was in no list, else content parts; `inside` results media is moved."""
+        found = [(part, block) for n, part in said if (block := self._block(part, n, inside=inside)) is not None]
+        if len(found) == 1 and isinstance(found[0][0], Text | JsonPart) and own_raw(self.message, found[0][0], API) is None:
+            return found[0][1]["text"]
+        return [block for _, block in found] or None
 
     def _block(self, part: Part, n: int, *, inside: bool) -> Any:
         raw = own_raw(self.message, part, API)
@@ -199,7 +200,7 @@ class ChatEncoder:
             case ToolCall() | Media() if raw is not None:
                 return copy_json(raw)
             case ToolResult() if raw is not None:
-                return {**copy_json(raw), "content": self._simple(self._blocks(part.parts, n, inside=False), part.parts)}
+                return {**copy_json(raw), "content": self._content([(n, inner) for inner in part.parts], inside=False)}
             case Media():
                 return self._media(part, n, inside=inside)
             case Refusal():
@@ -236,13 +237,6 @@ class ChatEncoder:
             return block
         self._lost(LossKind.MEDIA_MOVED, n, "stands in a user message after the results")
         return self.moved.append(block)
-
-    def _simple(self, blocks: list[dict[str, Any]], parts: Sequence[Part]) -> Any:
-        """None for no content, a string for one text that was no part of a list, else the list."""
-        if len(blocks) == 1 and len(parts) == 1 and isinstance(parts[0], Text | JsonPart):
-            plain = own_raw(self.message, parts[0], API) is None
-            return blocks[0]["text"] if plain else blocks
-        return blocks or None
 
 
 def _says(raw: dict[str, Any], part: Part) -> bool:

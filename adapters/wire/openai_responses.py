@@ -69,10 +69,10 @@ class OpenAIResponsesCodec:
         holder = next((message for message in messages if _is_instructions(message)), None)
         kinds: dict[str, str] | None = None
         items: list[Any] = []
-        for n, message in enumerate(messages):
+        if holder is not None and holder is not messages[0]:
+            losses.add(LossKind.ORDER, holder, -1, "instructions stand before all messages")
+        for message in messages:
             if message is holder:
-                if n and any(one is not message for one in messages[:n]):
-                    losses.add(LossKind.ORDER, message, -1, "instructions stand before all messages")
                 continue
             native = unedited(message, API)
             if native is not None and isinstance(native.raw, list):
