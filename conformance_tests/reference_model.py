@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -197,7 +197,7 @@ class ReferenceModel:
         return Usage(input_tokens=read, output_tokens=answer["written"], cache_read_tokens=answer["cached"])
 
     @contextmanager
-    def mapped(self) -> Iterator[None]:
+    def mapped(self) -> Generator[None]:
         """Give errors of the provider our form."""
         try:
             yield

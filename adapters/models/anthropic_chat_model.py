@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -88,7 +88,7 @@ class AnthropicChatModel:
         return cast(Any, self._client.with_options(max_retries=0).messages)
 
     @contextmanager
-    def _mapped(self) -> Iterator[None]:
+    def _mapped(self) -> Generator[None]:
         try:
             yield
         except ModelCallFailed:

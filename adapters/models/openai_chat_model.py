@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, cast
 
@@ -94,7 +94,7 @@ class OpenAIChatModel:
         return cast(Any, self._client.with_options(max_retries=0).chat.completions)
 
     @contextmanager
-    def _mapped(self) -> Iterator[None]:
+    def _mapped(self) -> Generator[None]:
         try:
             yield
         except ModelCallFailed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -147,14 +147,14 @@ class LooksAtTheLimitAfterwards(ReferenceModel):
 @broken("MODEL-6 MODEL-7 MODEL-11")
 class LetsForeignErrorsThrough(ReferenceModel):
     @contextmanager
-    def mapped(self) -> Iterator[None]:
+    def mapped(self) -> Generator[None]:
         yield
 
 
 @broken("MODEL-6")
 class HidesTheCause(ReferenceModel):
     @contextmanager
-    def mapped(self) -> Iterator[None]:
+    def mapped(self) -> Generator[None]:
         try:
             yield
         except ReferenceProviderError as error:

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.conformance_tests.scripted_answers import ScriptedBreak, ScriptedFailure, ScriptedHold
 from contextport.contracts import Message, ModelCallFailed
 from contextport.contracts.model import Completion, TextDelta
+from contextport.contracts.provider_error import ErrorKind
 from tests.model_protocols import CHAT, CLAUDE, error_body
 from tests.model_server import ModelServer, RawAnswer, SlowAnswer, Step, answer, overflow
 from tests.models.clients import KEY, model_on
@@ -46,6 +48,26 @@ def test_an_overflow_keeps_its_words_and_numbers(api: str) -> None:
         assert failure.code == ("context_length_exceeded" if api == CHAT else None)
         assert "9000" in failure.message
         assert "8192" in failure.message
+
+
+@BOTH
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_classifier_reads_an_overflow_with_its_numbers(api: str, streamed: bool) -> None:
+    steps: list[Step] = [overflow(api, 9_000, 8_192)]
+    if streamed:
+        steps.append(ScriptedBreak(pieces=("It is ",), failure=overflow(api, 9_000, 8_192)))
+    for step in steps:
+        reading = RuleErrorClassifier().classify(failed(api, step, streamed=streamed))
+        assert reading.is_overflow
+        assert (reading.input, reading.limit, reading.overshoot) == (9_000, 8_192, 808)
+
+
+@BOTH
+def test_a_classifier_reads_what_is_no_overflow(api: str) -> None:
+    slow = ScriptedFailure(status=429, type="rate_limit_error", message="Slow down.", code="rate_limit_exceeded")
+    assert RuleErrorClassifier().classify(failed(api, slow)).kind is ErrorKind.RATE_LIMIT
+    assert RuleErrorClassifier().classify(failed(api, ScriptedHold(), timeout=0.2)).kind is ErrorKind.TIMEOUT
+    assert not RuleErrorClassifier().classify(failed(api, RawAnswer(b"{}"))).is_overflow
 
 
 @BOTH

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from tokenizers.decoders import ByteLevel
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.adapters.models.transformers_chat_model import TransformersChatModel
 from contextport.contracts import InvalidArgument, Message, ModelCallFailed, ToolCall, provides, verify
 from contextport.contracts.model import ChatModel, Completion, StopReason, StreamsCompletions, TextDelta
@@ -89,6 +90,8 @@ def test_an_input_as_large_as_the_window_is_an_overflow_with_numbers(tiny: Path)
         assert failure.code == "context_length_exceeded"
         assert "maximum context length is 21 tokens" in failure.message
         assert "resulted in 21 tokens" in failure.message
+        reading = RuleErrorClassifier().classify(caught.value)
+        assert (reading.is_overflow, reading.input, reading.limit) == (True, 21, 21)
 
     asyncio.run(run())
 
