@@ -1,18 +1,22 @@
-"""Real conversations from `../shared/data`, next to the repository, as messages; none where it is not there."""
+"""Real conversations as messages, from the folder named in CONTEXTPORT_DATA, or `../shared/data` next to the repository."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from contextport.contracts import Message, from_chat
 
-__all__ = ["real_conversations"]
+__all__ = ["needs_data", "real_conversations"]
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = Path(os.environ.get("CONTEXTPORT_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"there are no conversations in {DATA}; name them in CONTEXTPORT_DATA")
 
 
 @cache

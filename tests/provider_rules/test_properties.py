@@ -16,7 +16,7 @@ from contextport.strategies import KeepRecentTokens
 from contextport.strategies.provider_rules import PROFILES, check, repair
 from tests.cases.words_counter import WordsCounter
 
-from .real_conversations import real_conversations
+from .real_conversations import needs_data, real_conversations
 from .windows import CODECS, plain, windows
 
 COUNT = 40
@@ -118,6 +118,7 @@ def test_what_the_library_says_has_the_role_of_the_profile(profile: ProviderProf
                 assert [holder.role for holder in holders] == [role if role in wanted.roles else "user"]
 
 
+@needs_data
 @EVERY
 def test_real_conversations_are_valid_however_they_are_cut(profile: ProviderProfile) -> None:
     conversations = real_conversations()

@@ -12,7 +12,7 @@ from contextport.contracts.profile import ProviderProfile
 from contextport.strategies.provider_rules import PROFILES, repair
 
 from .predicate_cases import CASES
-from .real_conversations import real_conversations
+from .real_conversations import needs_data, real_conversations
 from .windows import CODECS, windows
 from .wire_checker import refusals
 
@@ -30,6 +30,7 @@ def test_no_window_is_refused(profile: ProviderProfile) -> None:
         assert refusals(encoded(repaired.messages, profile), profile) == []
 
 
+@needs_data
 @EVERY
 def test_no_real_conversation_is_refused(profile: ProviderProfile) -> None:
     for conversation in real_conversations()[::40]:
