@@ -34,6 +34,8 @@ from .hints import Hint
 __all__ = ["MAX_MESSAGE_CHARS", "Prepared", "prepare"]
 
 MAX_MESSAGE_CHARS = 50_000  # R101
+_ROUNDS = 8  # compressions with a profile, each for less, since a repair may add words
+_LESS = 0.9
 
 
 @frozen(kw_only=True)
@@ -85,9 +87,14 @@ async def prepare(
         return Prepared(messages=tuple(messages), hint=purpose, tokens_before=before, tokens=before, limit=limit)
     cut = tuple([_truncated(message, n, messages, max_message_chars) for n, message in enumerate(messages)])
     truncated = tuple([Shortening(a.id, len(a.text), len(b.text)) for a, b in zip(messages, cut, strict=True) if a is not b])
-    result = await _strategy(strategy, purpose, counter).compress(cut, limit)
-    window = result.messages if profile is None else repair(result.messages, profile, tools=tools).messages
-    tokens = total_tokens(window, counter)
+    chosen, aim = _strategy(strategy, purpose, counter), limit
+    for _ in range(_ROUNDS):
+        result = await chosen.compress(cut, aim)
+        window = result.messages if profile is None else repair(result.messages, profile, tools=tools).messages
+        tokens = total_tokens(window, counter)
+        if tokens <= limit or tokens - limit >= aim:
+            break
+        aim -= tokens - limit  # what a repair added is made room for
     if tokens > limit:
         raise BudgetTooSmall(
             f"the smallest legal list of messages takes {tokens} tokens and {limit} fit: shorten the system prompt or the newest "

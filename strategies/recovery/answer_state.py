@@ -26,7 +26,8 @@ class Unfinished:
     """An answer so far: all that is needed to go on with it, now or later, after the messages it answers.
 
     `carried` are whole messages of the provider that go back unchanged, `parts` is what was written after them. `max_output` is
-    the limit of the next call, in tokens; None sends none. `cut_calls` names the tools whose calls were cut.
+    the limit of the next call, in tokens; None sends none. `cut_calls` names the tools whose calls were cut. `thinks`: the model
+    shows reasoning, and then takes no prefill.
     """
 
     message_id: str = field(factory=new_id)
@@ -35,6 +36,7 @@ class Unfinished:
     parts: tuple[Part, ...] = ()
     max_output: int | None = None
     cut_calls: tuple[str, ...] = ()
+    thinks: bool = False
     usage: Usage | None = None
 
 

@@ -62,7 +62,8 @@ class Progress:
 
 def progress_after(answer: Unfinished, completion: Completion, dropped: int, policy: ContinuationPolicy) -> Progress:
     """What became of `answer` by a call for it; the first `dropped` characters of the call's text were said before."""
-    answer = attrs.evolve(answer, usage=added_usage(answer.usage, completion))
+    thinks = answer.thinks or any(type(part) is Thinking for part in completion.message.parts)
+    answer = attrs.evolve(answer, usage=added_usage(answer.usage, completion), thinks=thinks)
     stop = completion.stop
     if stop is StopReason.REFUSAL or stop is StopReason.FILTERED:
         return _refused(answer, completion)

@@ -64,7 +64,7 @@ def end_of(answer: Unfinished, *, anchor_chars: int, profile: ProviderProfile | 
     written = text_of(answer.parts)
     shown = anchor(written, anchor_chars)
     bare = shown.rstrip()
-    if answer.need is Need.REST and profile is not None and profile.prefill != "no" and bare:
+    if answer.need is Need.REST and profile is not None and profile.prefill != "no" and bare and not answer.thinks:
         return Request(messages=(_prefill(bare, profile.prefill),), trimmed=shown[len(bare) :])
     if answer.need is Need.CALL:
         told = directives.for_call(answer.cut_calls)

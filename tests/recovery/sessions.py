@@ -9,7 +9,7 @@ from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.adapters.events.collecting_sink import CollectingEventSink
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.stores.memory_store import MemoryContextStore
-from contextport.contracts import Budget, Completion, Limits, Message, ModelCallFailed, TokenCounter
+from contextport.contracts import Budget, ChatModel, Completion, Limits, Message, ModelCallFailed, TokenCounter
 from contextport.contracts.counting import total_tokens
 from contextport.strategies.recovery import Responder
 from tests.cases.words_counter import WordsCounter
@@ -72,15 +72,17 @@ class LimitedModel(ScriptedModel):
         return overflow("Your input exceeds the context window of this model.")
 
 
-def responder(manager: ContextEngine, model: ScriptedModel, *, counter: TokenCounter | None = None, **more: Any) -> Responder:
+def responder(manager: ContextEngine, model: ChatModel, *, counter: TokenCounter | None = None, **more: Any) -> Responder:
     limits = more.pop("limits", Limits())
+    min_output = more.pop("min_output", 1)
     return Responder(
         manager=manager,
         model=model,
         classifier=RuleErrorClassifier(),
         counter=counter or WordsCounter(),
         limits=limits,
-        **{"min_output": 1, **more},
+        min_output=min_output,
+        **more,
     )
 
 

@@ -57,7 +57,7 @@ def loop_messages(steps: int = 6, size: int = 20) -> list[Message]:
 
 
 def guarded(messages: list[Message], budget: Any, **more: Any) -> Any:
-    return asyncio.run(prepare(messages, budget, **{"counter": COUNTER, **more}))
+    return asyncio.run(prepare(messages, budget, counter=COUNTER, **more))
 
 
 def test_what_fits_comes_back_at_once() -> None:
@@ -147,10 +147,13 @@ def test_what_cannot_fit_is_an_error_with_numbers() -> None:
     assert (raised.value.needed, raised.value.available) == (51, 40)
 
 
-def test_the_result_is_valid_for_the_provider() -> None:
-    profile = profile_for("claude-sonnet-4-5")
-    done = guarded(loop_messages(), 60, profile=profile)
-    assert check(done.messages, profile) == ()
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "mistral-large", "gemini-2.5-pro", "llama-3-8b", "gpt-4.1"])
+def test_the_result_is_valid_for_the_provider_and_fits(model: str) -> None:
+    profile = profile_for(model)
+    for budget in range(30, 140, 7):
+        done = guarded([*loop_messages(), Message.user("And?"), Message.user("Well?")], budget, profile=profile)
+        assert total_tokens(done.messages, COUNTER) <= budget
+        assert check(done.messages, profile) == ()
 
 
 @pytest.mark.parametrize("wrong", [{"hint": "anything"}, {"budget": 0}, {"max_message_chars": 0}])

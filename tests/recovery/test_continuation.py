@@ -269,6 +269,15 @@ def test_reasoning_within_a_continuation_raises_the_limit_too() -> None:
     assert [limit for _, limit in model.asked] == [100, 100, 200]
 
 
+def test_a_model_that_shows_its_reasoning_gets_no_prefill() -> None:
+    thinking = Completion(
+        message=Message(role="assistant", parts=(Thinking(text="hm"), Text("One "))), stop=StopReason.OUTPUT_LIMIT
+    )
+    model = ScriptedModel([thinking, cut("two "), said("three")])
+    assert text_of(whole(model, profile=PREFILL)) == "One two three"
+    assert [messages[-1].role for messages, _ in model.asked] == ["user"] * 3
+
+
 # --- tool calls -----------------------------------------------------------------------------------------------------------
 
 CUT_CALL = call('{"path":"a.txt","text":"one two thr')

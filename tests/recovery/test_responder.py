@@ -557,12 +557,15 @@ def test_what_cannot_work_is_told_when_it_is_put_together() -> None:
         "counter": WordsCounter(),
     }
     Responder(**good)
+    plain: dict[str, Any] = {**good, "manager": Plain()}
     with pytest.raises(CapabilityNotSupported) as raised:
-        Responder(**{**good, "manager": Plain()})
+        Responder(**plain)
     assert raised.value.port == "ShapesWindow"
     for name in ("model", "classifier", "counter"):
+        foreign: dict[str, Any] = {**good, name: object()}
         with pytest.raises(PortMismatch):
-            Responder(**{**good, name: object()})
+            Responder(**foreign)
     for name, value in (("min_output", 0), ("max_tries", 0), ("shrink", 0)):
+        wrong: dict[str, Any] = {**good, name: value}
         with pytest.raises(InvalidArgument):
-            Responder(**{**good, name: value})
+            Responder(**wrong)
