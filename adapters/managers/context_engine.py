@@ -35,7 +35,6 @@ from contextport.contracts import (
     Limits,
     Message,
     MessageConflict,
-    Mode,
     ProviderProfile,
     Receipt,
     Replays,
@@ -50,12 +49,13 @@ from contextport.contracts import (
     verify,
 )
 from contextport.contracts.counting import total_tokens
-from contextport.strategies import KeepRecentTokens, is_system, newest_question
+from contextport.strategies import KeepRecentTokens, is_system
 
 from .compression_guard import CompressionGuard
+from .context_report import context_of, figures_of, stats_of
 from .message_intake import check_session, take
 from .prompt_state import prompt_of, state_with_prompt
-from .provider_window import ProviderView, as_it_is, profile_of, view_for
+from .provider_window import NO_PROVIDER, profile_of, view_for
 from .receipt_replay import replayed
 from .region_reader import read_region
 from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, said_in, slots_of, stand_ins_in
@@ -248,11 +248,11 @@ class ContextEngine:
         head = await self._store.head(session_id)
         window = await self._window(head, max_tokens)
         if provider is None:
-            context = self._context(head, window, as_it_is(window), window.basis.room.limit)
+            context = context_of(head, window, window.view, NO_PROVIDER, limit=window.basis.room.limit, config=self._config)
         else:
             context = await self._context_for(provider, head, window)
         if self._sink is not None:
-            self._emit(session_id, EventKind.CONTEXT_BUILT, _figures(context))
+            self._emit(session_id, EventKind.CONTEXT_BUILT, figures_of(context))
         return context
 
     async def _context_for(self, provider: ProviderProfile, head: Head, window: SessionWindow) -> Context:
@@ -260,46 +260,16 @@ class ContextEngine:
         room = window.basis.room
         left = room.left
         while True:
-            shown = view_for(window, provider, self._tools, self._counter)
-            excess = shown.view.tokens - room.limit
+            view, notes = view_for(window, provider, self._tools, self._counter)
+            excess = view.tokens - room.limit
             if excess <= 0:
-                return self._context(head, window, shown, room.limit)
+                return context_of(head, window, view, notes, limit=room.limit, config=self._config)
             left -= ceil(excess * room.ratio)
             try:
                 window = await self._window(head, left + self._tool_tokens)
             except BudgetTooSmall as error:
-                needed = shown.view.tokens
-                raise room.too_small(
-                    needed, f"the window takes {needed} tokens in the form that {provider.name} accepts"
-                ) from error
-
-    def _context(self, head: Head, window: SessionWindow, shown: ProviderView, limit: int) -> Context:
-        view, basis = shown.view, window.basis
-        omitted = window.region.messages - view.said
-        receipt = Receipt(
-            session_id=head.session_id,
-            epoch=basis.epoch,
-            version=window.region.last_seq,
-            config=self._config,
-            mode=Mode.FULL,
-            slots=view.slots,
-            profile=shown.profile,
-            stale_thinking_from=shown.stale_thinking_from,
-            messages=view.messages,
-        )
-        return Context(
-            session_id=head.session_id,
-            messages=view.messages,
-            tokens=view.tokens,
-            limit=limit,
-            is_compressed=omitted > 0 or bool(view.shortened),
-            omitted_count=omitted,
-            shortened=view.shortened,
-            reason=view.reason,
-            repairs=shown.repairs,
-            needs=shown.needs,
-            receipt=receipt,
-        )
+                why = f"the window takes {view.tokens} tokens in the form that {provider.name} accepts"
+                raise room.too_small(view.tokens, why) from error
 
     async def _window(self, head: Head, max_tokens: int | None) -> SessionWindow:
         """The session's window at `head`: the held one, grown by what is new, or a fresh one."""
@@ -411,27 +381,7 @@ class ContextEngine:
         check_session(session_id)
         head = await self._store.head(session_id)
         window = await self._window(head, None)
-        view, prompt, limit = window.view, window.basis.prompt, window.basis.room.limit
-        system = 0 if prompt is None else message_tokens(prompt, self._counter)
-        question = newest_question(view.messages)
-        last_turn = () if question is None else view.messages[question:]
-        omitted = window.region.messages - view.said
-        return ContextStats(
-            message_count=len(view.messages),
-            token_count=view.tokens,
-            is_compressed=omitted > 0 or bool(view.shortened),
-            original_message_count=head.messages + (prompt is not None),
-            history_tokens=head.tokens,
-            system_tokens=system,
-            last_turn_tokens=total_tokens(last_turn, self._counter),
-            summary_tokens=total_tokens((m for m in view.messages if m.kind is Kind.SUMMARY), self._counter),
-            tool_schema_tokens=self._tool_tokens,
-            limit=limit,
-            window=self._budget.window,
-            usage_ratio=(view.tokens - system) / (limit - system),
-            token_ratio=self._ratio(),
-            counter=self._counter.name,
-        )
+        return stats_of(head, window, self._counter, tool_tokens=self._tool_tokens, model_window=self._budget.window)
 
     async def replay(self, receipt: Receipt) -> tuple[Message, ...]:
         return await replayed(receipt, self._store)
@@ -488,15 +438,3 @@ class ContextEngine:
 def _same_words(one: Message, other: Message) -> bool:
     """Whether two system prompts are the same but for their ids."""
     return one.parts == other.parts and one.role == other.role
-
-
-def _figures(context: Context) -> dict[str, Json]:
-    return {
-        "messages": len(context.messages),
-        "tokens": context.tokens,
-        "limit": context.limit,
-        "compressed": context.is_compressed,
-        "omitted": context.omitted_count,
-        "shortened": len(context.shortened),
-        "version": context.receipt.version,
-    }

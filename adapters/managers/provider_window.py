@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import attrs
-from attrs import define
+from attrs import frozen
 
 from contextport.contracts import InvalidArgument, Json, Message, ProviderProfile, TokenCounter
 from contextport.contracts.counting import total_tokens
@@ -13,20 +13,22 @@ from contextport.strategies.provider_rules import profile_for, repair
 
 from .session_window import SessionWindow, View, slots_of
 
-__all__ = ["ProviderView", "as_it_is", "profile_of", "view_for"]
+__all__ = ["NO_PROVIDER", "ProviderNotes", "profile_of", "view_for"]
 
 _NOT_READ = Message.user("the part of the log that was not read", id="not read")
 
 
-@define(kw_only=True)
-class ProviderView:
-    """A view, and what was done to it for a provider: the rules that were mended, and what the host has to see to."""
+@frozen(kw_only=True)
+class ProviderNotes:
+    """What was done to a window for a provider: the rules that were mended, and what the host has to see to."""
 
-    view: View
     profile: str = ""
     repairs: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     stale_thinking_from: str | None = None
+
+
+NO_PROVIDER = ProviderNotes()
 
 
 def profile_of(profile: ProviderProfile | str | None) -> ProviderProfile | None:
@@ -38,12 +40,9 @@ def profile_of(profile: ProviderProfile | str | None) -> ProviderProfile | None:
     raise InvalidArgument(f"profile is {profile!r:.80}; it must be a ProviderProfile, a model's name or None", name="profile")
 
 
-def as_it_is(window: SessionWindow) -> ProviderView:
-    """The window's own view, for no provider in particular."""
-    return ProviderView(view=window.view)
-
-
-def view_for(window: SessionWindow, profile: ProviderProfile, tools: Sequence[Json], counter: TokenCounter) -> ProviderView:
+def view_for(
+    window: SessionWindow, profile: ProviderProfile, tools: Sequence[Json], counter: TokenCounter
+) -> tuple[View, ProviderNotes]:
     """The window's view with the provider's rules met. Messages that keep them are the same objects."""
     view = window.view
     repaired = repair(view.messages, profile, tools=tools, original=_log_of(window))
@@ -54,8 +53,7 @@ def view_for(window: SessionWindow, profile: ProviderProfile, tools: Sequence[Js
             slots=slots_of(repaired.messages, window.region.entries),
             tokens=total_tokens(repaired.messages, counter),
         )
-    return ProviderView(
-        view=view,
+    return view, ProviderNotes(
         profile=profile.name,
         repairs=tuple(sorted({violation.rule for violation in repaired.repairs})),
         needs=repaired.needs,
