@@ -112,6 +112,7 @@ _BEFORE: Final = _places(
             r"| =)*(?: at least| about)?\Z",
             "total",
         ),
+        (r"\b(?:smaller|lower|shorter|less) than (?:the |your )?(?:\w+ )?(?:prompt|input|request|sequence)\b.*\Z", "input"),
         (r"\brequires a (?:\w+ ){0,2}(?:length|size|window|context) of\Z", "total"),
         (
             r"\b(?:input|inputs|prompt|messages)\b.*(?:\band\b|\+|\bplus\b).*\b(?:output|completion|max|new|generated"
@@ -127,7 +128,7 @@ _BEFORE: Final = _places(
             r"\b(?:exceed\w*|surpass\w*|greater than|larger than|longer than|more than|less than|higher than|than|over|above"
             r"|beyond|below|must be|should be"
             r"|cannot be|can't be|supports?|accepts?|can (?:read|handle|process|take|accept|hold)|holds|allowed|allows|limit"
-            r"|limits|limited|range)\b(?!.*\b(?:received|got|given|requested|has|actual|used|passed|contains)\b)",
+            r"|limits|limited|cap|capacity|range)\b(?!.*\b(?:received|got|given|requested|has|actual|used|passed|contains)\b)",
             "limit",
         ),
         (
@@ -161,20 +162,20 @@ _BEFORE: Final = _places(
 #: Right after the number.
 _AFTER: Final = _places(
     (
-        (r" draft\b", ""),
-        (r" (?:requested )?(?:output|completion|new|generated|max new|max output|max) tokens?\b", "output"),
-        (r" (?:tokens? )?(?:\w+ ){0,2}?(?:in|for|of) (?:the |your )?(?:completion|output|response|generation)\b", "output"),
+        (r"\A draft\b", ""),
+        (r"\A (?:requested )?(?:output|completion|new|generated|max new|max output|max) tokens?\b", "output"),
+        (r"\A (?:tokens? )?(?:\w+ ){0,2}?(?:in|for|of) (?:the |your )?(?:completion|output|response|generation)\b", "output"),
         (
-            r" (?:tokens? )?(?:from|in|of|for) (?:the |your )?(?:input |system )?(?:messages?|prompt|functions?|tools?|text"
+            r"\A (?:tokens? )?(?:from|in|of|for) (?:the |your )?(?:input |system )?(?:messages?|prompt|functions?|tools?|text"
             r"|tool input|text input|image input)\b",
             "part",
         ),
-        (r" (?:inputs?|prompt|context) tokens?\b", "input"),
-        (r" (?:tokens? )?(?:maximum|max|limit|allowed|context (?:length|window|limit|size)|exceeded)\b", "limit"),
-        (r" ?(?:tokens? )?(?:requested|used|sent|angefragt)\b", "requested"),
-        (r" ?(?:tokens? )?(?:at most|at maximum|(?:are|is) (?:available|allowed)|erlaubt|max\b)", "limit"),
-        (r" ?(?:tokens? )?were (?:given|sent|passed|provided|requested)", "requested"),
-        (r" tokens? long\b", "input"),
+        (r"\A (?:inputs?|prompt|context) tokens?\b", "input"),
+        (r"\A (?:tokens? )?(?:maximum|max|limit|allowed|context (?:length|window|limit|size)|exceeded)\b", "limit"),
+        (r"\A ?(?:tokens? )?(?:requested|used|sent|angefragt)\b", "requested"),
+        (r"\A ?(?:tokens? )?(?:at most|at maximum|(?:are|is) (?:available|allowed)|erlaubt|max\b)", "limit"),
+        (r"\A ?(?:tokens? )?were (?:given|sent|passed|provided|requested)", "requested"),
+        (r"\A tokens? long\b", "input"),
     )
 )
 _TOKENS: Final = re.compile(r" ?(?:tokens?\b|токен|トークン|토큰|jetons|令牌)")
@@ -240,15 +241,18 @@ def _role(left: str, right: str) -> Role:
     """By the clause before the number, by what follows it, then by all that stands before it."""
     wide = left.rstrip(_OPENINGS)
     clause = _CLAUSE.split(wide)[-1].strip()
-    after = next((role for pattern, role in _AFTER if pattern.match(right)), None)
-    before = next((role for pattern, role in _BEFORE if pattern.search(clause)), None) if clause else None
+    after = _role_by(_AFTER, right)
+    before = _role_by(_BEFORE, clause) if clause else None
     if before in ("limit", "excess", "total"):
         return before
     if after is not None:
         return after
-    if before is not None:
-        return before
-    return next((role for pattern, role in _BEFORE if pattern.search(wide)), "")
+    return before or _role_by(_BEFORE, wide) or ""
+
+
+def _role_by(rows: tuple[tuple[re.Pattern[str], Role], ...], words: str) -> Role | None:
+    """The role of the first row that matches; the rows for what follows a number begin with `\\A`."""
+    return next((role for pattern, role in rows if pattern.search(words)), None)
 
 
 def _name_the_rest(found: Numbers, unnamed: list[int]) -> None:

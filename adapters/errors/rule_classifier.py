@@ -13,11 +13,13 @@ from contextport.contracts.provider_error import ErrorClassifier, ErrorKind, Err
 
 from .code_rules import kind_of_class, kind_of_code, kind_of_status
 from .foreign_error import failures_of
+from .look_alikes import LOOK_ALIKES, OTHERS, SETTLED_BY_WORDS
 from .message_text import ReadText, read_text
 from .number_roles import Numbers, Unit, numbers_of
+from .overflow_wordings import OVERFLOWS, says_output_too, weak
 from .safe_access import cut, integer
 from .stop_signals import StopSignal, stop_signal, stop_signal_of_text
-from .text_rules import LOOK_ALIKES, OTHERS, OVERFLOWS, SETTLED_BY_WORDS, first_match, says_output_too, weak
+from .text_rule import first_match
 
 __all__ = ["REMEDIES", "RuleErrorClassifier"]
 

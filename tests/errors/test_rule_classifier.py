@@ -70,7 +70,10 @@ def test_the_wait_is_no_part_of_the_text() -> None:
 
 
 def test_output_at_or_over_the_window_is_a_cap() -> None:
-    text = "This model's maximum context length is 8192 tokens. However, you requested {} tokens (100 in the messages, {} in the completion)."
+    text = (
+        "This model's maximum context length is 8192 tokens. However, you requested {} tokens "
+        "(100 in the messages, {} in the completion)."
+    )
     capped = RuleErrorClassifier().classify(failure(text.format(8_292, 8_192)))
     assert (capped.kind, capped.remedy, capped.output) == (ErrorKind.OUTPUT_CAP, Remedy.LOWER_MAX_OUTPUT, 8_192)
     summed = RuleErrorClassifier().classify(failure(text.format(8_200, 8_100)))
@@ -99,10 +102,63 @@ def test_every_kind_that_can_be_helped_has_a_remedy() -> None:
     assert set(ErrorKind) - set(REMEDIES) == helpless
 
 
-WORDS = (
-    "context window prompt tokens limit exceeded maximum { } [ ] \" ' ` \\ : , . ; > + - # 128000 8,192 200k <400> error message raw data: too long"
-    ' input output max_tokens \n null true 上下文 超过 токен \u0000 \ud800 is the your {"error": {"message": }} «'
-).split(" ")
+WORDS = [
+    *(
+        "context",
+        "window",
+        "prompt",
+        "tokens",
+        "limit",
+        "exceeded",
+        "maximum",
+        "too",
+        "long",
+        "input",
+        "output",
+        "max_tokens",
+        "is",
+        "your",
+    ),
+    *(
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        "'",
+        "`",
+        "\\",
+        ":",
+        ",",
+        ".",
+        ";",
+        ">",
+        "+",
+        "-",
+        "#",
+        "\n",
+        "null",
+        "true",
+        "\u0000",
+        "\ud800",
+        "«",
+    ),
+    *(
+        "128000",
+        "8,192",
+        "200k",
+        "<400>",
+        "error",
+        "message",
+        "raw",
+        "data:",
+        "上下文",
+        "超过",
+        "токен",
+        '{"error": {"message": ',
+        "}}",
+    ),
+]
 VETOES = (
     "Rate limit reached on tokens per minute.",
     "You exceeded your current quota.",

@@ -1,67 +1,20 @@
-"""What the words of an error mean. Data: one row per family of wordings, tried from the top; the first that matches decides.
+"""Errors that share their words with a full window, and other mistakes. Data: one row per family of wordings.
 
-The patterns see the text as `message_text` leaves it: lower case, no quotes, `_` and camel case as spaces, `#` for each number.
-Look-alikes stand before the overflows, because they share their words.
+Rows are tried from the top; the first that matches decides. The patterns see the text as `message_text` leaves it: lower case, no
+quotes, `_` and camel case as spaces, `#` for each number.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Final
-
-from attrs import field, frozen
 
 from contextport.contracts.provider_error import ErrorKind as K
 from contextport.contracts.provider_error import Remedy as R
 
-__all__ = ["LOOK_ALIKES", "OTHERS", "OVERFLOWS", "SETTLED_BY_WORDS", "TextRule", "first_match", "says_output_too", "weak"]
+from .text_rule import TextRule
 
+__all__ = ["LOOK_ALIKES", "OTHERS", "SETTLED_BY_WORDS"]
 
-def _pattern(source: str) -> re.Pattern[str]:
-    return re.compile(source)
-
-
-def _optional(source: str | None) -> re.Pattern[str] | None:
-    return None if source is None else re.compile(source)
-
-
-@frozen
-class TextRule:
-    """A family of wordings. `unless` is what takes it back; `remedy` None is the usual one of the kind."""
-
-    name: str
-    kind: K
-    pattern: re.Pattern[str] = field(converter=_pattern)
-    unless: re.Pattern[str] | None = field(default=None, converter=_optional, kw_only=True)
-    remedy: R | None = field(default=None, kw_only=True)
-
-    def matches(self, words: str) -> bool:
-        """Whether the text is of this family."""
-        return self.pattern.search(words) is not None and (self.unless is None or self.unless.search(words) is None)
-
-
-# --- parts of patterns --------------------------------------------------------------------------------------------------
-
-_NEAR: Final = r"[^.;]{0,60}?"
-_OVER: Final = (
-    r"(?:exceed(?:s|ed|ing)?|overflows|overflowed|surpass(?:es|ed)?|outgrew|overran|(?:is |are |was |were )?(?:much |far "
-    r"|way )?(?:longer|larger|greater|bigger"
-    r"|higher|more) than|(?:is|are|was|were|goes|went|go) (?:\w+ )?(?:over|above|beyond|past)|over (?:the|its|your)"
-    r"|above the|beyond the|>)"
-)
-#: What holds tokens: a window, or a maximum that is said of context, prompt, input, sequence, tokens or the model.
-_WINDOW: Final = (
-    r"(?:context(?: window| length| size| limit| budget| capacity)?|tokens?|token (?:limit|count|budget)|prompt (?:length"
-    r"|limit|size|tokens?)"
-    r"|input (?:length|limit|size|tokens?)|sequence (?:length|len)|seq len|model(?:'s)? (?:len|length|limit|capacity"
-    r"|max(?:imum)?)|max model len|session len"
-    r"|n ctx|position embeddings|window|maximum length)"
-)
-_SUBJECT: Final = (
-    r"(?:prompt|inputs?|context|conversation|dialog(?:ue)?|chat|history|messages?|thread|query|question|request|sequence"
-    r"|transcript|text|content"
-    r"|instructions?|documents?)"
-)
 _OUTPUT: Final = (
     r"(?:max(?:imum)? ?(?:completion |output |new |generation |generated |response |reply )?tokens?(?: to (?:sample|generate))?"
     r"|max(?:imum)? (?:number of )?(?:output |new |completion )?tokens (?:to (?:sample|generate)|you requested)|num predict"
@@ -83,8 +36,6 @@ _SUM: Final = (
 _MEDIA: Final = (
     r"(?:images?|pictures?|photos?|pdfs?|pages?|videos?|audio|attachments?|media|files?|documents?|图片|图像|文件|视频|音频)"
 )
-
-# --- look-alikes --------------------------------------------------------------------------------------------------------
 
 #: These are so plain that not even a code for an overflow beside them counts.
 SETTLED_BY_WORDS: Final = (
@@ -184,7 +135,7 @@ LOOK_ALIKES: Final = (
         r"\brate[ -]?limit|\brate (?:exceeded|increased)|\b(?:token|request|input) rate\b|token bucket"
         r"|\bper[ -]?min(?:ute)?\b|/ ?min(?:ute)?\b|per second|per hour|\b[tr]p[mdsh]\b|too many requests|\bthrottl\w*"
         r"|concurren\w+"
-        r"|capacity exceeded|频率|速率|限流|每分钟|并发|请求过于频繁|qps",
+        r"|tier capacity exceeded|频率|速率|限流|每分钟|并发|请求过于频繁|qps",
     ),
     TextRule(
         "quota or credit",
@@ -203,7 +154,8 @@ LOOK_ALIKES: Final = (
     TextRule(
         "timeout",
         K.TIMEOUT,
-        r"deadline exceeded|time(?:d)?[ -]?out\b|context cancel\w+|request cancel\w+|connection (?:reset|refused|error"
+        r"deadline exceeded|exceeded (?:\w+ )?deadline|time(?:d)?[ -]?out\b|context cancel\w+|request cancel\w+"
+        r"|connection (?:reset|refused|error"
         r"|aborted|closed)|idle time|超时",
     ),
     TextRule(
@@ -240,7 +192,10 @@ LOOK_ALIKES: Final = (
         rf"\b{_MEDIA}\b[^.;]{{0,60}}(?:exceed|too (?:large|big|long|many)|larger than|at most|limit|dimension|maximum"
         rf"|duration|超)|(?:too many|number of|maximum of #|at most #|more than #) (?:\w+ )?{_MEDIA}\b"
         r"|(?:图片|图像|文件|视频|音频)[^.;]{0,12}(?:过大|过长|超)",
-        unless=r"\btokens?\b|\bcontext\b|request size exceeds|cached",
+        unless=(
+            r"\btokens?\b|context (?:window|length|limit|size)|(?:exceeds?|over) (?:the )?(?:model )?context"
+            r"|request size exceeds|cached"
+        ),
         remedy=R.DROP_MEDIA,
     ),
     TextRule(
@@ -258,7 +213,7 @@ LOOK_ALIKES: Final = (
         r"|# ?(?:bytes|kb|mb|mib|gb|kib)\b|content length[^.;]{0,20}(?:exceed|too)|message larger than max"
         r"|(?<!context )size limit(?: of)? #|request too large\W*\Z|request too large(?! for)"
         r"|请求体",
-        unless=r"# tokens|context (?:window|length|limit|size)|token limit|too many tokens",
+        unless=r"# tokens|context (?:window|length|limit|size)|token (?:limit|count)|too many tokens",
         remedy=R.DROP_MEDIA,
     ),
     TextRule(
@@ -285,7 +240,7 @@ LOOK_ALIKES: Final = (
         rf"|max(?:imum)? (?:allowed )?(?:number of )?(?:output|completion) tokens (?:\(|is|of|for|allowed)"
         r"|max(?:imum)? output (?:length|tokens?|size)(?: is| of|:) #|(?:at most|maximum of|up to) # (?:output|completion"
         r"|new) tokens"
-        r"|# (?:output|completion|new) tokens?\b(?:(?!prompt|input|context|total)[^.;]){0,50}(?:at most|\bmax|limit|only)"
+        r"|# (?:output|completion|new) tokens?\b(?:(?!prompt|input|context|total)[^.]){0,50}(?:at most|\bmax|limit|\bcap\b|only)"
         r"|(?:invalid max ?(?:\w+ )?tokens value|max ?(?:\w+ )?tokens value of)"
         r"|(?:输出|生成)[^.;]{0,20}(?:超过|超出|大于|上限)|最大输出"
         r"|max tokens[^.;]{0,20}(?:超过|超出|大于|取值|范围)",
@@ -293,141 +248,19 @@ LOOK_ALIKES: Final = (
     ),
 )
 
-# --- overflows ----------------------------------------------------------------------------------------------------------
-
-_OTHER_LANGUAGES: Final = (
-    r"(?:输入|提示词?|上下文|请求|消息|内容|对话|文本|会话|tokens?|prompt|长度)[^.;]{0,24}(?:超过|超出|过长|太长|超长|超限|大于|过多|太多|溢出|达到上限)"
-    r"|(?:超过|超出)[^.;]{0,24}(?:上下文|最大(?:输入)?长度|tokens?|token 限制|长度限制|模型限制)"
-    r"|(?:入力|プロンプト|コンテキスト|トークン|文脈|会話)[^.]{0,30}(?:超え|超過|長すぎ|多すぎ|上限)"
-    r"|(?:입력|프롬프트|컨텍스트|토큰|문맥|대화)[^.]{0,30}(?:초과|너무 길|너무 많|넘)"
-    r"|(?:контекст\w*|токен\w*|запрос\w*|промпт\w*|сообщени\w*)[^.;]{0,60}(?:превы\w+|слишком (?:длин\w+|больш\w+|много))"
-    r"|(?:превы\w+|слишком длин\w+)[^.;]{0,60}(?:контекст\w*|токен\w*|запрос|промпт)"
-    r"|(?:contexto?e?|kontext\w*|tokens?|jetons|prompt|entrada|eingabe|entrée|mensaje|mensagem|nachricht|requête"
-    r"|solicitud)[^.;]{0,50}(?:super[ao]\b|exced\w+|dépasse\w*|überschr\w+|überstei\w+"
-    r"|trop long\w*|zu lang|zu groß|demasiado larg[oa]|muito long[oa]|ultrapass\w+|supera)|(?:excede|supera|dépasse"
-    r"|überschreitet|ultrapassa)[^.;]{0,50}(?:contexto?e?|kontext\w*|tokens|jetons)"
-)
-
-OVERFLOWS: Final = (
-    TextRule("over the window", K.INPUT, rf"{_OVER} {_NEAR}\b{_WINDOW}\b"),
-    TextRule(
-        "window exceeded",
-        K.INPUT,
-        r"\bcontext(?: (?:window|length|size|limit|budget|capacity|len|#|tokens?|the|is|was|has|have|been|now|already|of|for"
-        r"|in|this|model|models)|'s| ?\(#\)?)*[:,]?"
-        r" (?:exceed(?:s|ed|ing)?|overflows|overflowed|overflow error|reached|full|exhausted|overrun|too small for)\b"
-        r"|\b(?:token|length|prompt|input|model) limit (?:was |is |has been )?(?:reached|hit)"
-        r"|\b(?:conversation|chat|thread|session) (?:has |is )?(?:reached|hit|at) (?:its|the|a) (?:max\w*|limit|length)",
-    ),
-    TextRule(
-        "input exceeds",
-        K.INPUT,
-        rf"\b(?:tokens?|{_SUBJECT}|sequence length|length limit|model limit)\b(?:(?!deadline|retr|manager|cache|lifetime"
-        rf"|expir)[^.;]){{0,60}}?\bexceed(?:s|ed|ing)?\b"
-        r"(?=\W*\Z| ?[:.,;!(#]| (?:(?:the|this|its|our|your|customer|of|allowed|supported|configured|maximum"
-        r"|max) )*(?:max\w*|limit\w*|allowed|models?|context|length|tokens?|size|window"
-        r"|capacity|by|#)\b)",
-    ),
-    TextRule(
-        "too long",
-        K.INPUT,
-        rf"\b{_SUBJECT}\b(?:(?!field|parameter|property|schema)[^.;:]){{0,50}}?\btoo (?:long|large|big|lengthy"
-        rf"|many)(?! for (?:this|the) (?:field|parameter))"
-        rf"|\b{_SUBJECT}\b[^.;]{{0,40}}\b(?:beyond|more than|larger than|bigger than|longer than) (?:what )?(?:the |this "
-        rf"|your )?(?:\w+ )?(?:model|can\b)",
-        unless=r"too many (?:requests|retries|redirects)|request too large\W*\Z",
-    ),
-    TextRule(
-        "too many tokens",
-        K.INPUT,
-        r"too many (?:\w+ )?tokens|too much (?:text|content|context|input)\b|tokens? (?:\w+ )?too (?:long|many|large)"
-        r"|too large for (?:the |this )?model",
-    ),
-    TextRule(
-        "maximum of the window is said",
-        K.INPUT,
-        r"max(?:imum)? (?:\w+ ){0,3}?(?:context|prompt|input|sequence|model|seq)(?: \w+){0,2}?(?:'s)?(?: \(\w+\))?(?: is| of"
-        r"|:| =)+ (?:only |just )?#"
-        r"|context (?:window|length|size|limit)(?: of the model)?(?: is| of|:| =)+ (?:only |just )?#"
-        r"|max(?:imum)? size ?:? # tokens|max(?:imum)? (?:is|of) # tokens",
-    ),
-    TextRule(
-        "tokens against a number",
-        K.INPUT,
-        r"# ?(?:\w+ )?tokens?\b[^.;]{0,40}\b(?:but|while|only|max(?:imum|imal)?|limit|available|allowed|at most|allows"
-        r"|supports?|permitted)\b[^.;]{0,40}#"
-        r"|\b(?:at most|only|max\w*|limit\w*|up to|supports?|accepts?|allows?"
-        r"|allowed)\b[^.;]{0,30}# (?:\w+ )?tokens?\b[^#]{0,40}#"
-        r"|(?:최대|最大)[^.;#]{0,14}(?:컨텍스트|토큰|입력|コンテキスト|トークン|入力|上下文|输入|长度|token)[^.;#]{0,10}#"
-        r"|(?:最大|最多|支持|上限)[^.;]{0,12}# ?个? ?tokens?[^;]{0,16}#"
-        r"|# (?:\w+ )?tokens?\b[^.;]{0,50}(?:>|\bexceed|\bover\b|\babove\b|greater|more than|longer|but (?:the )?(?:limit"
-        r"|max|model))|tokens ?\(?#\)?[^.;]{0,50}(?:>|exceed|greater|longer)",
-    ),
-    TextRule(
-        "input must not be longer",
-        K.INPUT,
-        r"\b(?:inputs?|prompts?|text|tokens?|messages|sequence|context|max total tokens|max seq len)\b[^.;]{0,70}\b(?:must"
-        r"|should|can|cannot|can't|may|has to|have to|needs? to)(?: not)?"
-        r" (?:not )?(?:exceed|be (?:<=?|≤|less|fewer|at most|no more|no longer|no greater|under|below|within|shorter|smaller"
-        r"|greater|longer)|have (?:less|fewer|at most|no more))",
-    ),
-    TextRule(
-        "range of the input", K.INPUT, r"range of (?:the )?(?:input|prompt)(?: \w+)? (?:length |tokens )?(?:should|must|is)"
-    ),
-    TextRule(
-        "does not fit",
-        K.INPUT,
-        r"(?:not|n't|cannot|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b[^.;]{0,40}(?:context|window|model|tokens)"
-        r"|(?:no|not enough|insufficient) (?:room|space)[^.;]{0,30}(?:context|window|prompt)"
-        r"|truncat\w+[^.;]{0,40}context (?:window|length|size)",
-    ),
-    TextRule(
-        "reduce the input",
-        K.INPUT,
-        r"(?:reduce|shorten|decrease|trim|shrink|lower|cut|compact) (?:down )?(?:the |your )?(?:(?:length|size|number"
-        r"|amount) of )?(?:tokens (?:in|of) )?(?:the |your )?(?:\w+ )?"
-        r"(?:messages?|prompts?|inputs?|conversation|context|history|chat)\b",
-    ),
-    TextRule("in other languages", K.INPUT, _OTHER_LANGUAGES),
-)
-
 #: Wordings of other mistakes, tried when nothing else matched.
 OTHERS: Final = (
-    TextRule(
-        "a parameter's value",
-        K.PARAMETER,
-        r"must be (?:between|one of|in|less than|greater than|at (?:least|most))\b|should be (?:one of|between|less than"
-        r"|greater than|a valid)|input should be|unsupported (?:parameter|value)"
-        r"|(?:is|are) not supported|must be an? (?:string|list|array|object|number|integer|boolean)|invalid (?:value|type"
-        r"|parameter)|unknown (?:parameter|field|argument)|extra inputs are not permitted|参数(?:错误|无效)",
-    ),
     TextRule(
         "a missing message",
         K.INVARIANT,
         r"at least one message|messages (?:is|are|must be|cannot be) (?:required|empty|non)|no messages",
     ),
+    TextRule(
+        "a parameter's value",
+        K.PARAMETER,
+        r"must be (?:between|one of|in|less than|greater than|at (?:least|most))\b|should be (?:one of|between|less than"
+        r"|greater than|a valid)|input should be|unsupported|must be unique|(?:is|are) (?:missing|required)\b"
+        r"|(?:is|are) not supported|must be an? (?:string|list|array|object|number|integer|boolean)|invalid (?:value|type"
+        r"|parameter)|unknown (?:parameter|field|argument)|extra inputs are not permitted|参数(?:错误|无效)",
+    ),
 )
-
-#: Output is part of what was too much.
-_OUTPUT_TOO: Final = re.compile(
-    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)|\bgenerat(?:e|ed"
-    r"|ing|ion)\b|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
-    r"|\bnew tokens\b|model token limit: # \(requested"
-)
-#: Wordings that need a status that does not speak against an overflow.
-_STRONG: Final = re.compile(r"context|prompt|too long|input (?:length|tokens?)|上下文|提示|输入")
-
-
-def first_match(rules: tuple[TextRule, ...], words: str) -> TextRule | None:
-    """The first rule whose family the text is of."""
-    return next((rule for rule in rules if rule.matches(words)), None)
-
-
-def says_output_too(words: str) -> bool:
-    """Whether the text counts requested output into what was too much."""
-    return _OUTPUT_TOO.search(words) is not None
-
-
-def weak(words: str) -> bool:
-    """Whether the text names neither context nor prompt, so that the status has to agree."""
-    return _STRONG.search(words) is None

@@ -1,0 +1,169 @@
+"""Wordings that say that the window is full. Data: one row per family of wordings, tried after the look-alikes, from the top.
+
+The patterns see the text as `message_text` leaves it: lower case, no quotes, `_` and camel case as spaces, `#` for each number.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from contextport.contracts.provider_error import ErrorKind as K
+
+from .text_rule import TextRule
+
+__all__ = ["OVERFLOWS", "says_output_too", "weak"]
+
+_NEAR: Final = r"[^.;]{0,60}?"
+_OVER: Final = (
+    r"(?:exceed(?:s|ed|ing)?|overflows|overflowed|surpass(?:es|ed)?|outgrew|overran|(?:is |are |was |were )?(?:much |far "
+    r"|way )?(?:longer|larger|greater|bigger"
+    r"|higher|more) than|(?:is|are|was|were|goes|went|go) (?:\w+ )?(?:over|above|beyond|past)|over (?:the|its|your)"
+    r"|above the|beyond the|>)"
+)
+#: What holds tokens: a window, or a maximum that is said of context, prompt, input, sequence, tokens or the model.
+_WINDOW: Final = (
+    r"(?:context(?: window| length| size| limit| budget| capacity)?|tokens?|token (?:limit|count|budget)|prompt (?:length"
+    r"|limit|size|tokens?)"
+    r"|input (?:length|limit|size|tokens?)|sequence (?:length|len)|seq len|model(?:'s)? (?:len|length|limit|capacity"
+    r"|max(?:imum)?)|max model len|session len"
+    r"|n ctx|position embeddings|window|maximum length)"
+)
+_SUBJECT: Final = (
+    r"(?:prompt|inputs?|context|conversation|dialog(?:ue)?|chat|history|messages?|thread|query|question|request|sequence"
+    r"|transcript|text|content"
+    r"|instructions?|documents?)"
+)
+
+_OTHER_LANGUAGES: Final = (
+    r"(?:输入|提示词?|上下文|请求|消息|内容|对话|文本|会话|tokens?|prompt|长度)[^.;]{0,24}(?:超过|超出|过长|太长|超长|超限|大于|过多|太多|溢出|不足|不够|达到上限)"
+    r"|(?:超过|超出)[^.;]{0,24}(?:上下文|最大(?:输入)?长度|tokens?|token 限制|长度限制|模型限制)"
+    r"|(?:入力|プロンプト|コンテキスト|トークン|文脈|会話)[^.]{0,30}(?:超え|超過|長すぎ|多すぎ|上限)"
+    r"|(?:입력|프롬프트|컨텍스트|토큰|문맥|대화)[^.]{0,30}(?:초과|너무 길|너무 많|넘)"
+    r"|(?:контекст\w*|токен\w*|запрос\w*|промпт\w*|сообщени\w*)[^.;]{0,60}(?:превы\w+|слишком (?:длин\w+|больш\w+|много))"
+    r"|(?:превы\w+|слишком длин\w+)[^.;]{0,60}(?:контекст\w*|токен\w*|запрос|промпт)"
+    r"|(?:contexto?e?|kontext\w*|tokens?|jetons|prompt|entrada|eingabe|entrée|mensaje|mensagem|nachricht|requête"
+    r"|solicitud)[^.;]{0,50}(?:super[ao]\b|exced\w+|dépasse\w*|überschr\w+|überstei\w+"
+    r"|trop long\w*|zu lang|zu groß|demasiado larg[oa]|muito long[oa]|ultrapass\w+|supera)|(?:excede|supera|dépasse"
+    r"|überschreitet|ultrapassa)[^.;]{0,50}(?:contexto?e?|kontext\w*|tokens|jetons)"
+    r"|(?:trop long\w*|zu lang|zu groß|demasiado larg[oa]|muito long[oa]|troppo lung\w*)[^.;]{0,40}(?:contex?to?e?"
+    r"|kontext\w*|tokens?|jetons|modell?o?)"
+)
+
+OVERFLOWS: Final = (
+    TextRule("over the window", K.INPUT, rf"{_OVER} {_NEAR}\b{_WINDOW}\b"),
+    TextRule(
+        "window exceeded",
+        K.INPUT,
+        r"\bcontext(?: (?:window|length|size|limit|budget|capacity|len|#|tokens?|the|is|was|has|have|been|now|already|of|for"
+        r"|in|this|model|models)|'s| ?\(#\)?)*[:,]?"
+        r" (?:exceed(?:s|ed|ing)?|overflows|overflowed|overflow error|reached|full|exhausted|overrun|too small for)\b"
+        r"|\b(?:token|length|prompt|input|model) limit (?:was |is |has been )?(?:reached|hit)"
+        r"|\b(?:conversation|chat|thread|session) (?:has |is )?(?:reached|hit|at) (?:its|the|a) (?:max\w*|limit|length)",
+    ),
+    TextRule(
+        "input exceeds",
+        K.INPUT,
+        rf"\b(?:tokens?|{_SUBJECT}|sequence length|length limit|model limit)\b"
+        r"(?:(?!deadline|retr|manager|cache|lifetime|expir|header|filter)[^.;]){0,60}?\bexceed(?:s|ed|ing)?\b"
+        r"(?=\W*\Z| ?[:.,;!(#]"
+        r"| (?:(?:the|this|its|our|your|customer|of|allowed|supported|configured) )*"
+        r"(?:(?:max\w*|limit\w*)(?! (?:number|amount|count) of (?!tok|input|prompt))|allowed|what|models?|context|length"
+        r"|tokens?|size"
+        r"|window|capacity|by|#)(?!\w))",
+    ),
+    TextRule(
+        "too long",
+        K.INPUT,
+        rf"\b{_SUBJECT}\b(?:(?!field|parameter|property|schema)[^.;:]){{0,50}}?\btoo (?:long|large|big|lengthy"
+        rf"|many)(?! for (?:this|the) (?:field|parameter))"
+        rf"|\b{_SUBJECT}\b[^.;]{{0,40}}\b(?:beyond|more than|larger than|bigger than|longer than) (?:what )?(?:the |this "
+        rf"|your )?(?:\w+ )?(?:model|can\b)",
+        unless=r"too many (?:requests|retries|redirects)|request too large\W*\Z",
+    ),
+    TextRule(
+        "too many tokens",
+        K.INPUT,
+        r"too many (?:\w+ )?tokens|too much (?:text|content|context|input)\b|tokens? (?:\w+ )?too (?:long|many|large)"
+        r"|too large for (?:the |this )?model",
+    ),
+    TextRule(
+        "maximum of the window is said",
+        K.INPUT,
+        r"max(?:imum)? (?:\w+ ){0,3}?(?:context|prompt|input|sequence|model"
+        r"|seq)(?: \w+){0,2}?(?:'s)?(?: \(\w+\))?(?: for \S{1,60})?"
+        r"(?: is| of|:| =)+ (?:only |just )?#"
+        r"|context (?:window|length|size|limit)(?: of the model)?(?: is| of|:| =)+ (?:only |just )?#"
+        r"|max(?:imum)? size ?:? # tokens|max(?:imum)? (?:is|of) # tokens",
+    ),
+    TextRule(
+        "tokens against a number",
+        K.INPUT,
+        r"(?:prompt|input|messages) # tokens?, \w+ #|# ?(?:\w+ )?tokens?\b[^.;]{0,40}\b(?:but|while|only|max(?:imum|imal)?|limit|available|allowed|at most|allows"
+        r"|supports?|permitted)\b[^.;]{0,40}#"
+        r"|\b(?:at most|only|max\w*|limit\w*|up to|supports?|accepts?|allows?"
+        r"|allowed)\b[^.;]{0,30}# (?:\w+ )?tokens?\b[^#]{0,40}#"
+        r"|(?:최대|最大)[^.;#]{0,14}(?:컨텍스트|토큰|입력|コンテキスト|トークン|入力|上下文|输入|长度|token)[^.;#]{0,10}#"
+        r"|(?:最大|最多|支持|上限)[^.;]{0,12}# ?个? ?tokens?[^;]{0,16}#"
+        r"|# (?:\w+ )?tokens?\b[^.;]{0,50}(?:>|\bexceed|\bover\b|\babove\b|greater|more than|longer|but (?:the )?(?:limit"
+        r"|max|model))|tokens ?\(?#\)?[^.;]{0,50}(?:>|exceed|greater|longer)",
+    ),
+    TextRule(
+        "input must not be longer",
+        K.INPUT,
+        r"\b(?:inputs?|prompts?|text|tokens?|messages|sequence|context|max total tokens|max seq len)\b[^.;]{0,70}\b(?:must"
+        r"|should|can|cannot|can't|may|has to|have to|needs? to)(?: not)?"
+        r" (?:not )?(?:exceed|be (?:<=?|≤|less|fewer|at most|no more|no longer|no greater|under|below|within|shorter|smaller"
+        r"|greater|longer)|have (?:less|fewer|at most|no more))",
+    ),
+    TextRule(
+        "range of the input", K.INPUT, r"range of (?:the )?(?:input|prompt)(?: \w+)? (?:length |tokens )?(?:should|must|is)"
+    ),
+    TextRule(
+        "window smaller than the input",
+        K.INPUT,
+        r"(?:max(?:imum)? (?:model )?len(?:gth)?|context (?:window|length|size)|n ctx|\blimit)\b[^.;]{0,30}(?:smaller|less"
+        r"|lower|shorter)"
+        r" than (?:the |your )?(?:\w+ )?(?:prompt|input|request|sequence|number of tokens|token)",
+    ),
+    TextRule(
+        "does not fit",
+        K.INPUT,
+        r"(?:not|n't|cannot|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b[^.;]{0,40}(?:context|window|model|tokens)"
+        r"|(?:no|not enough|insufficient) (?:room|space)[^.;]{0,30}(?:context|window|prompt)"
+        r"|truncat\w+[^.;]{0,40}context (?:window|length|size)",
+    ),
+    TextRule(
+        "reduce the input",
+        K.INPUT,
+        r"(?:reduce|shorten|decrease|trim|shrink|lower|cut|compact) (?:down )?(?:the |your )?(?:(?:length|size|number"
+        r"|amount) of )?(?:tokens (?:in|of) )?(?:the |your )?(?:\w+ )?"
+        r"(?:messages?|prompts?|inputs?|conversation|context|history|chat)\b",
+    ),
+    TextRule(
+        "limit the input",
+        K.INPUT,
+        r"\b(?:limit|keep|restrict) (?:the |your )?(?:inputs?|prompts?|messages?|conversation|context"
+        r"|history)\b[^.;]{0,20}(?:to|under|below|within) (?:\w+ )?#",
+    ),
+    TextRule("in other languages", K.INPUT, _OTHER_LANGUAGES),
+)
+
+#: Output is part of what was too much.
+_OUTPUT_TOO: Final = re.compile(
+    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)|\bgenerat(?:e|ed"
+    r"|ing|ion)\b|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
+    r"|\bnew tokens\b|model token limit: # \(requested"
+)
+#: Wordings that need a status that does not speak against an overflow.
+_STRONG: Final = re.compile(r"context|prompt|too long|input (?:length|tokens?)|上下文|提示|输入")
+
+
+def says_output_too(words: str) -> bool:
+    """Whether the text counts requested output into what was too much."""
+    return _OUTPUT_TOO.search(words) is not None
+
+
+def weak(words: str) -> bool:
+    """Whether the text names neither context nor prompt, so that the status has to agree."""
+    return _STRONG.search(words) is None
