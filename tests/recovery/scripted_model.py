@@ -56,6 +56,24 @@ def overflow(message: str = "maximum context length exceeded") -> ModelCallFaile
     return failed(message, code="context_length_exceeded")
 
 
+#: What a smaller request does not help.
+OTHERS = [
+    failed("Rate limit reached for requests", 429, "rate_limit_exceeded", "requests"),
+    failed(
+        "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000", 429, "rate_limit_exceeded", "tokens"
+    ),
+    failed("You exceeded your current quota", 429, "insufficient_quota", "insufficient_quota"),
+    failed("Incorrect API key provided", 401, "invalid_api_key"),
+    failed("Overloaded", 529, None, "overloaded_error"),
+    failed("The server had an error", 500, None, "server_error"),
+    failed("temperature must be between 0 and 2", 400),
+]
+
+
+def body_error() -> ModelCallFailed:
+    return failed("Request exceeds the maximum size", 413, None, "request_too_large")
+
+
 @implements(ChatModel)
 class ScriptedModel:
     """Answers from `steps`, one per call, or by asking a function."""

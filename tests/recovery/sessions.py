@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,9 +10,9 @@ from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.adapters.events.collecting_sink import CollectingEventSink
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.stores.memory_store import MemoryContextStore
-from contextport.contracts import Budget, ChatModel, Completion, Limits, Message, ModelCallFailed, TokenCounter
+from contextport.contracts import Budget, ChatModel, Completion, Limits, Message, ModelCallFailed, TextDelta, TokenCounter
 from contextport.contracts.counting import total_tokens
-from contextport.strategies.recovery import Responder
+from contextport.strategies.recovery import Answer, Discarded, Responder
 from tests.cases.words_counter import WordsCounter
 from tests.recovery.scripted_model import ScriptedModel, failed, overflow, said
 
@@ -88,3 +89,39 @@ def responder(manager: ContextEngine, model: ChatModel, *, counter: TokenCounter
 
 def kinds(sink: CollectingEventSink) -> list[str]:
     return [event.kind.value for event in sink.events]
+
+
+def sizes(model: ScriptedModel) -> list[int]:
+    return [sum(len(m.text.split()) for m in messages) for messages, _ in model.asked]
+
+
+def answered(
+    model: ScriptedModel, manager: ContextEngine | None = None, *, turns: int = 10, **more: Any
+) -> tuple[Answer, list[str]]:
+    """The answer to a filled session, and the texts stored in it in the end."""
+    asks = {key: more.pop(key) for key in ("add", "extra", "resume", "message_id") if key in more}
+
+    async def run() -> tuple[Answer, list[str]]:
+        used = await filled(manager or engine(), turns)
+        answer = await responder(used, model, **more).answer(SESSION, **asks)
+        return answer, [message.text for message in (await used.get_context(SESSION)).messages]
+
+    return asyncio.run(run())
+
+
+def streamed(model: ScriptedModel, manager: ContextEngine | None = None, **more: Any) -> tuple[str, Answer]:
+    """The text that a consumer ends up with, and the answer."""
+
+    async def run() -> tuple[str, Answer]:
+        used = responder(await filled(manager or engine()), model, **more)
+        text = ""
+        async for piece in used.stream(SESSION):
+            if isinstance(piece, TextDelta):
+                text += piece.text
+            elif isinstance(piece, Discarded):
+                text = text[: len(text) - piece.chars]
+            else:
+                return text, piece
+        raise AssertionError("there is no answer")
+
+    return asyncio.run(run())

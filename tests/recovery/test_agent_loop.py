@@ -134,31 +134,25 @@ def test_a_repeated_call_brings_a_warning_that_is_not_stored(example: ModuleType
     assert all("same call" not in request.text for request in requests[:-1])
 
 
+class Stopping(dict[str, str]):
+    """Notes of which one is read when the run is stopped."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if name == "bee":
+            raise asyncio.CancelledError
+        return super().get(name, default)
+
+
 def test_a_stopped_run_leaves_a_log_that_can_be_gone_on_with(example: ModuleType) -> None:
-    both = answer(calls=[READ[0], READ[1]])
-
     async def run(agent: Any) -> list[Any]:
-        async def hangs(call: Any) -> str:
-            reached.set()
-            await asyncio.Event().wait()
-            return ""
-
-        reached = asyncio.Event()
-        real, agent_type = type(agent)._result, type(agent)
-        agent_type._result = lambda self, call: real(self, call) if call.call_id == "read-ape" else hangs(call)
-        try:
-            task = asyncio.create_task(agent.run("s", "What came first?"))
-            await reached.wait()
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-        finally:
-            agent_type._result = real
+        agent.notes = Stopping(NOTES)
+        with pytest.raises(asyncio.CancelledError):
+            await agent.run("s", "What came first?")
         stopped = list((await agent.manager.get_context("s")).messages)
         assert await agent.run("s", "And now?") == "The ape."
         return stopped
 
-    stopped, requests, _ = played(example, [both, answer("The ape.")], run)
+    stopped, requests, _ = played(example, [answer(calls=[READ[0], READ[1]]), answer("The ape.")], run)
     assert [message.text for message in stopped[-2:]] == [NOTES["ape"], "The run was stopped before this call was made."]
     assert len(requests) == 2
 

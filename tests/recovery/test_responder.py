@@ -2,71 +2,39 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
-from itertools import pairwise
-from typing import Any
 
 import pytest
 
-from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.adapters.events.collecting_sink import CollectingEventSink
-from contextport.adapters.managers.context_engine import ContextEngine
-from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.adapters.tokenizers.calibrated_counter import CalibratedTokenCounter
 from contextport.contracts import (
-    Budget,
     BudgetTooSmall,
-    CapabilityNotSupported,
     Completion,
-    ContextManager,
     ContextOverflow,
-    ContextStats,
-    InvalidArgument,
     Json,
     Limits,
     Message,
     MessageConflict,
     ModelCallFailed,
-    PortMismatch,
     RequestTooLarge,
     StopReason,
-    TextDelta,
     Usage,
-    implements,
 )
-from contextport.contracts.context import Context
-from contextport.strategies.recovery import Answer, ContinuationPolicy, Discarded, Responder
+from contextport.strategies.recovery import ContinuationPolicy
 from tests.cases.words_counter import WordsCounter
 from tests.recovery.scripted_model import (
+    OTHERS,
     ScriptedModel,
     StreamingModel,
     Writer,
+    body_error,
     call,
     cut,
     failed,
     overflow,
     said,
 )
-from tests.recovery.sessions import SESSION, LimitedModel, engine, filled, kinds, responder, words
-
-
-def answered(
-    model: ScriptedModel, manager: ContextEngine | None = None, *, turns: int = 10, **more: Any
-) -> tuple[Answer, list[str]]:
-    """The answer to a filled session, and the texts stored in it in the end."""
-    asks = {key: more.pop(key) for key in ("add", "extra", "resume", "message_id") if key in more}
-
-    async def run() -> tuple[Answer, list[str]]:
-        used = await filled(manager or engine(), turns)
-        answer = await responder(used, model, **more).answer(SESSION, **asks)
-        return answer, [message.text for message in (await used.get_context(SESSION)).messages]
-
-    return asyncio.run(run())
-
-
-def sizes(model: ScriptedModel) -> list[int]:
-    return [sum(len(m.text.split()) for m in messages) for messages, _ in model.asked]
-
+from tests.recovery.sessions import SESSION, LimitedModel, answered, engine, filled, kinds, responder, sizes, streamed, words
 
 # --- too large ------------------------------------------------------------------------------------------------------------
 
@@ -233,18 +201,6 @@ def test_no_room_at_all_is_told_before_any_request() -> None:
 
 # --- not an overflow ----------------------------------------------------------------------------------------------------------
 
-OTHERS = [
-    failed("Rate limit reached for requests", 429, "rate_limit_exceeded", "requests"),
-    failed(
-        "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000", 429, "rate_limit_exceeded", "tokens"
-    ),
-    failed("You exceeded your current quota", 429, "insufficient_quota", "insufficient_quota"),
-    failed("Incorrect API key provided", 401, "invalid_api_key"),
-    failed("Overloaded", 529, None, "overloaded_error"),
-    failed("The server had an error", 500, None, "server_error"),
-    failed("temperature must be between 0 and 2", 400),
-]
-
 
 @pytest.mark.parametrize("failure", OTHERS, ids=lambda failure: str(failure)[:40])
 def test_what_compaction_does_not_help_is_raised_at_once(failure: ModelCallFailed) -> None:
@@ -281,10 +237,6 @@ def test_a_host_that_tries_again_has_each_message_once() -> None:
 
 
 # --- bytes ------------------------------------------------------------------------------------------------------------------
-
-
-def body_error() -> ModelCallFailed:
-    return failed("Request exceeds the maximum size", 413, None, "request_too_large")
 
 
 def test_a_body_that_is_too_large_is_made_smaller_once() -> None:
@@ -434,138 +386,3 @@ def test_adding_is_the_callers_choice_and_idempotent() -> None:
         return [message.text for message in (await manager.get_context(SESSION)).messages]
 
     assert asyncio.run(twice()).count("Done") == 1
-
-
-# --- streams, faults, arguments -------------------------------------------------------------------------------------------
-
-
-def streamed(model: ScriptedModel, manager: ContextEngine | None = None, **more: Any) -> tuple[str, Answer]:
-    """The text that a consumer ends up with, and the answer."""
-
-    async def run() -> tuple[str, Answer]:
-        used = responder(await filled(manager or engine()), model, **more)
-        text = ""
-        async for piece in used.stream(SESSION):
-            if isinstance(piece, TextDelta):
-                text += piece.text
-            elif isinstance(piece, Discarded):
-                text = text[: len(text) - piece.chars]
-            else:
-                return text, piece
-        raise AssertionError("there is no answer")
-
-    return asyncio.run(run())
-
-
-def test_a_stream_that_overflows_midway_is_begun_again() -> None:
-    model = StreamingModel([overflow(), said("Whole answer")], breaks=["Half of"])
-    assert streamed(model)[0] == "Whole answer"
-
-
-STEPS = [
-    overflow(),
-    said("Half of an ans", StopReason.WINDOW_LIMIT),
-    cut("A piece of text. "),
-    said("", StopReason.UNKNOWN, call('{"pa')),
-    body_error(),
-    failed("max_tokens is too large: 900. This model supports at most 800 completion tokens.", code="invalid_value"),
-    OTHERS[0],
-    said("Done."),
-]
-
-
-@pytest.mark.parametrize("first", range(len(STEPS)))
-@pytest.mark.parametrize("second", range(len(STEPS)))
-def test_faults_in_any_order_end_and_lose_nothing(first: int, second: int) -> None:
-    for third in range(len(STEPS)):
-        steps = [STEPS[first], STEPS[second], STEPS[third]]
-        model = StreamingModel(lambda *_, steps=steps, asked=[0]: next_of(steps, asked), breaks=["He", "He", "He"])
-
-        async def run(model: StreamingModel = model) -> tuple[str, Answer | None, list[Message]]:
-            manager = await filled(engine(), turns=3)
-            text, answer = "", None
-            try:
-                async for piece in responder(manager, model, limits=Limits(max_output=900)).stream(SESSION):
-                    if isinstance(piece, Answer):
-                        answer = piece
-                    else:
-                        text = text + piece.text if isinstance(piece, TextDelta) else text[: len(text) - piece.chars]
-            except (ModelCallFailed, ContextOverflow, RequestTooLarge):
-                pass
-            return text, answer, list((await manager.get_context(SESSION)).messages)
-
-        text, answer, stored = asyncio.run(run())
-        assert len(model.asked) <= 3 * 4
-        assert model.closed == len(model.asked)
-        after = [m for m in stored if m.role == "assistant" and len(m.id) == 32]
-        if answer is None or answer.stored is None:
-            assert stored[-1].text == "Go on"
-        else:
-            assert [m.text for m in after] == [text]
-            assert all(c.complete for m in after for c in m.tool_calls)
-        requests = [(str(messages), limit) for messages, limit in model.asked]
-        assert all(one != other for one, other in pairwise(requests))
-
-
-def next_of(steps: list[Any], asked: list[int]) -> Any:
-    asked[0] += 1
-    return steps[asked[0] - 1] if asked[0] <= len(steps) else said("Done.")
-
-
-@pytest.mark.parametrize("at", range(1, 6))
-def test_a_cancelled_answer_leaves_the_session_as_it_was(at: int) -> None:
-    async def run() -> None:
-        manager = await filled(engine())
-        model = StreamingModel([overflow(), said("A long answer in pieces")], breaks=["", ""])
-        before = (await manager.get_context(SESSION)).messages
-        async with aclosing(responder(manager, model).stream(SESSION)) as pieces:
-            n = 0
-            async for _ in pieces:
-                n += 1
-                if n == at:
-                    break
-        assert (await manager.get_context(SESSION)).messages == before
-        assert model.closed == len(model.asked)
-        assert len(asyncio.all_tasks()) == 1
-
-    asyncio.run(run())
-
-
-@implements(ContextManager)
-class Plain:
-    """A manager without anything beyond the five operations."""
-
-    async def add_message(self, session_id: str, message: Any) -> Message:
-        return Message.user("x")
-
-    async def get_context(self, session_id: str) -> Context:
-        raise NotImplementedError
-
-    async def clear_context(self, session_id: str) -> None: ...
-
-    async def get_context_stats(self, session_id: str) -> ContextStats:
-        raise NotImplementedError
-
-    async def set_system_prompt(self, session_id: str, prompt: str) -> None: ...
-
-
-def test_what_cannot_work_is_told_when_it_is_put_together() -> None:
-    good: dict[str, Any] = {
-        "manager": ContextEngine(store=MemoryContextStore(), counter=WordsCounter(), budget=Budget.of(10)),
-        "model": ScriptedModel([]),
-        "classifier": RuleErrorClassifier(),
-        "counter": WordsCounter(),
-    }
-    Responder(**good)
-    plain: dict[str, Any] = {**good, "manager": Plain()}
-    with pytest.raises(CapabilityNotSupported) as raised:
-        Responder(**plain)
-    assert raised.value.port == "ShapesWindow"
-    for name in ("model", "classifier", "counter"):
-        foreign: dict[str, Any] = {**good, name: object()}
-        with pytest.raises(PortMismatch):
-            Responder(**foreign)
-    for name, value in (("min_output", 0), ("max_tries", 0), ("shrink", 0)):
-        wrong: dict[str, Any] = {**good, name: value}
-        with pytest.raises(InvalidArgument):
-            Responder(**wrong)

@@ -1,0 +1,157 @@
+"""Faults in any order, cancellation, and parts that do not fit: an answer ends, and nothing is lost."""
+
+import asyncio
+from contextlib import aclosing
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.stores.memory_store import MemoryContextStore
+from contextport.contracts import (
+    Budget,
+    CapabilityNotSupported,
+    ContextManager,
+    ContextOverflow,
+    ContextStats,
+    InvalidArgument,
+    Limits,
+    Message,
+    ModelCallFailed,
+    PortMismatch,
+    RequestTooLarge,
+    StopReason,
+    TextDelta,
+    implements,
+)
+from contextport.contracts.context import Context
+from contextport.strategies.recovery import Answer, Responder
+from tests.cases.words_counter import WordsCounter
+from tests.recovery.scripted_model import (
+    OTHERS,
+    ScriptedModel,
+    StreamingModel,
+    body_error,
+    call,
+    cut,
+    failed,
+    overflow,
+    said,
+)
+from tests.recovery.sessions import SESSION, engine, filled, responder, streamed
+
+
+def test_a_stream_that_overflows_midway_is_begun_again() -> None:
+    model = StreamingModel([overflow(), said("Whole answer")], breaks=["Half of"])
+    assert streamed(model)[0] == "Whole answer"
+
+
+STEPS = [
+    overflow(),
+    said("Half of an ans", StopReason.WINDOW_LIMIT),
+    cut("A piece of text. "),
+    said("", StopReason.UNKNOWN, call('{"pa')),
+    body_error(),
+    failed("max_tokens is too large: 900. This model supports at most 800 completion tokens.", code="invalid_value"),
+    OTHERS[0],
+    said("Done."),
+]
+
+
+@pytest.mark.parametrize("first", range(len(STEPS)))
+@pytest.mark.parametrize("second", range(len(STEPS)))
+def test_faults_in_any_order_end_and_lose_nothing(first: int, second: int) -> None:
+    for third in range(len(STEPS)):
+        steps = [STEPS[first], STEPS[second], STEPS[third]]
+        model = StreamingModel(lambda *_, steps=steps, asked=[0]: next_of(steps, asked), breaks=["He", "He", "He"])
+
+        async def run(model: StreamingModel = model) -> tuple[str, Answer | None, list[Message]]:
+            manager = await filled(engine(), turns=3)
+            text, answer = "", None
+            try:
+                async for piece in responder(manager, model, limits=Limits(max_output=900)).stream(SESSION):
+                    if isinstance(piece, Answer):
+                        answer = piece
+                    else:
+                        text = text + piece.text if isinstance(piece, TextDelta) else text[: len(text) - piece.chars]
+            except (ModelCallFailed, ContextOverflow, RequestTooLarge):
+                pass
+            return text, answer, list((await manager.get_context(SESSION)).messages)
+
+        text, answer, stored = asyncio.run(run())
+        assert len(model.asked) <= 3 * 4
+        assert model.closed == len(model.asked)
+        after = [m for m in stored if m.role == "assistant" and len(m.id) == 32]
+        if answer is None or answer.stored is None:
+            assert stored[-1].text == "Go on"
+        else:
+            assert [m.text for m in after] == [text]
+            assert all(c.complete for m in after for c in m.tool_calls)
+        requests = [(str(messages), limit) for messages, limit in model.asked]
+        assert all(one != other for one, other in pairwise(requests))
+
+
+def next_of(steps: list[Any], asked: list[int]) -> Any:
+    asked[0] += 1
+    return steps[asked[0] - 1] if asked[0] <= len(steps) else said("Done.")
+
+
+@pytest.mark.parametrize("at", range(1, 6))
+def test_a_cancelled_answer_leaves_the_session_as_it_was(at: int) -> None:
+    async def run() -> None:
+        manager = await filled(engine())
+        model = StreamingModel([overflow(), said("A long answer in pieces")], breaks=["", ""])
+        before = (await manager.get_context(SESSION)).messages
+        async with aclosing(responder(manager, model).stream(SESSION)) as pieces:
+            n = 0
+            async for _ in pieces:
+                n += 1
+                if n == at:
+                    break
+        assert (await manager.get_context(SESSION)).messages == before
+        assert model.closed == len(model.asked)
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(run())
+
+
+@implements(ContextManager)
+class Plain:
+    """A manager without anything beyond the five operations."""
+
+    async def add_message(self, session_id: str, message: Any) -> Message:
+        return Message.user("x")
+
+    async def get_context(self, session_id: str) -> Context:
+        raise NotImplementedError
+
+    async def clear_context(self, session_id: str) -> None: ...
+
+    async def get_context_stats(self, session_id: str) -> ContextStats:
+        raise NotImplementedError
+
+    async def set_system_prompt(self, session_id: str, prompt: str) -> None: ...
+
+
+def test_what_cannot_work_is_told_when_it_is_put_together() -> None:
+    good: dict[str, Any] = {
+        "manager": ContextEngine(store=MemoryContextStore(), counter=WordsCounter(), budget=Budget.of(10)),
+        "model": ScriptedModel([]),
+        "classifier": RuleErrorClassifier(),
+        "counter": WordsCounter(),
+    }
+    Responder(**good)
+    plain: dict[str, Any] = {**good, "manager": Plain()}
+    with pytest.raises(CapabilityNotSupported) as raised:
+        Responder(**plain)
+    assert raised.value.port == "ShapesWindow"
+    for name in ("model", "classifier", "counter"):
+        foreign: dict[str, Any] = {**good, name: object()}
+        with pytest.raises(PortMismatch):
+            Responder(**foreign)
+    for name, value in (("min_output", 0), ("max_tries", 0), ("shrink", 0)):
+        wrong: dict[str, Any] = {**good, name: value}
+        with pytest.raises(InvalidArgument):
+            Responder(**wrong)
