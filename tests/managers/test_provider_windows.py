@@ -101,6 +101,25 @@ def test_without_a_profile_nothing_changes_and_with_one_the_log_does_not() -> No
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("model", ["model-a", "claude-opus-4-5"])
+def test_a_model_gets_its_own_reasoning_back_where_the_host_noted_who_said_it(model: str) -> None:
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "c2lnLTM="}
+    answer = {"role": "assistant", "content": [thinking, {"type": "text", "text": "Hello"}], "metadata": {"model": model}}
+
+    async def run() -> None:
+        context = engine(1_000)
+        for message in ({"role": "user", "content": "Hi"}, answer, {"role": "user", "content": "More"}):
+            await context.add_message("s", message)
+        own = await context.get_context("s", profile=model)
+        other = await context.get_context("s", profile="model-b")
+        again = await context.get_context("s", profile=model)
+        assert [type(part) for part in own.messages[1].parts] == [Thinking, Text]
+        assert [type(part) for part in other.messages[1].parts] == [Text]
+        assert again.messages == own.messages
+
+    asyncio.run(run())
+
+
 def test_reasoning_bound_to_a_prefix_that_was_cut_is_told_in_the_receipt() -> None:
     async def run(budget: int) -> tuple[str | None, tuple[str, ...], bool]:
         context = engine(budget, tools=TOOLS)
