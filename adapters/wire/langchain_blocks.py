@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, cast
+
+import attrs
 
 from contextport.contracts import (
     InvalidMessage,
@@ -65,7 +68,7 @@ def decode_parts(raw: _Dict, role: Role, path: str) -> tuple[Part, ...]:
     """The parts of a dumped message."""
     if role == "tool":
         return (_tool_message(raw, path),)
-    calls = _calls(raw, path) if role == "assistant" else {}
+    calls = _calls(raw, path) if role == "assistant" else []
     parts: list[Part] = []
     beside = raw.get("additional_kwargs", {})
     if isinstance(beside.get("reasoning_content"), str) and beside["reasoning_content"]:
@@ -73,13 +76,15 @@ def decode_parts(raw: _Dict, role: Role, path: str) -> tuple[Part, ...]:
     content = raw.get("content")
     for block in [content] if isinstance(content, str) and content else cast(list[Json], content or []):
         part = decode_block(block)
-        if isinstance(part, ToolCall) and part.call_id in calls:  # said twice: among the calls, and in its place
-            known = calls.pop(part.call_id)
-            part = ToolCall(call_id=known.call_id, name=known.name, arguments=known.arguments, raw=part.raw)
+        if isinstance(part, ToolCall):  # said twice: in its place, and among the calls
+            known = next((call for call in calls if call.call_id == part.call_id), None)
+            if known is not None:
+                calls.remove(known)
+                part = attrs.evolve(part, name=known.name, arguments=known.arguments, complete=known.complete)
         parts.append(part)
     if isinstance(beside.get("refusal"), str) and beside["refusal"]:
         parts.append(Refusal(beside["refusal"]))
-    return (*parts, *calls.values())
+    return (*parts, *calls)
 
 
 def _tool_message(raw: _Dict, path: str) -> ToolResult:
@@ -104,35 +109,44 @@ def _inside(block: Json) -> Text | Media | JsonPart | Opaque:
     return Opaque(api=API, type=str(block.get("type")), raw=block)
 
 
-def _calls(raw: _Dict, path: str) -> dict[str, ToolCall]:
-    """The calls of a model by id, with the exact argument strings where a provider's own form is still beside them."""
+def _calls(raw: _Dict, path: str) -> list[ToolCall]:
+    """The calls of a model, with the exact argument strings where a provider's own form is still beside them."""
     beside = raw.get("additional_kwargs", {})
-    exact = {
-        call.get("id"): call["function"].get("arguments")
-        for call in cast(list[Any], beside.get("tool_calls") or [])
-        if isinstance(call, dict) and isinstance(cast(_Dict, call).get("function"), dict)
-    }
-    calls: dict[str, ToolCall] = {}
+    exact: dict[str | None, str] = {}
+    for call in map(_dict, _list(beside.get("tool_calls"))):
+        arguments = _string(_dict(call.get("function")), "arguments")
+        if arguments is not None:
+            exact[_string(call, "id")] = arguments
+    calls: list[ToolCall] = []
     for n, one in enumerate(cast(list[_Dict], raw.get("tool_calls") or [])):
-        call_id = one.get("id") or f"{path}.tool_calls[{n}]"
-        arguments = exact.get(one.get("id"))
-        calls[call_id] = ToolCall(
-            call_id=call_id,
-            name=one["name"],
-            arguments=arguments if isinstance(arguments, str) else dump_json(one["args"]),
-            raw=one,
+        calls.append(
+            ToolCall(
+                call_id=one.get("id") or f"{path}.tool_calls[{n}]",
+                name=one["name"],
+                arguments=_arguments(one["args"], exact.get(one.get("id"))),
+                raw=one,
+            )
         )
     for n, one in enumerate(cast(list[_Dict], raw.get("invalid_tool_calls") or [])):
         call_id = one.get("id") or f"{path}.invalid_tool_calls[{n}]"
-        calls[call_id] = ToolCall(
-            call_id=call_id, name=one.get("name") or "", arguments=one.get("args") or "", complete=False, raw=one
-        )
-    legacy = beside.get("function_call")
-    if not calls and isinstance(legacy, dict):
-        name, arguments = str(cast(_Dict, legacy).get("name")), cast(_Dict, legacy).get("arguments")
-        call_id = f"function:{name}"
-        calls[call_id] = ToolCall(call_id=call_id, name=name, arguments=arguments if isinstance(arguments, str) else "")
+        name, arguments = one.get("name") or "", one.get("args") or ""
+        calls.append(ToolCall(call_id=call_id, name=name, arguments=arguments, complete=False, raw=one))
+    legacy = _dict(beside.get("function_call"))
+    if legacy and not calls:
+        name = _string(legacy, "name") or ""
+        calls.append(ToolCall(call_id=f"function:{name}", name=name, arguments=_string(legacy, "arguments") or ""))
     return calls
+
+
+def _arguments(value: Json, exact: str | None) -> str:
+    """The provider's own string, as long as it says the same: who changes a call in place may forget about it."""
+    if exact is not None:
+        try:
+            if json.loads(exact or "{}") == value:
+                return exact
+        except ValueError:
+            pass
+    return dump_json(value)
 
 
 # --- blocks -----------------------------------------------------------------------------------------------------------
@@ -163,7 +177,7 @@ def _refusal(raw: _Dict) -> Part | None:
 
 def _thinking(raw: _Dict) -> Part | None:
     extras = _dict(raw.get("extras"))
-    summary = [_string(_dict(one), "text") for one in cast(list[Any], raw.get("summary") or []) if isinstance(one, dict)]
+    summary = [_string(_dict(one), "text") for one in _list(raw.get("summary")) if isinstance(one, dict)]
     return Thinking(
         text=_string(raw, "reasoning") or _string(raw, "thinking"),
         summary=tuple(text for text in summary if text is not None),
@@ -251,6 +265,10 @@ _MEDIA: dict[str, Any] = {
 def _string(raw: _Dict, key: str) -> str | None:
     value = raw.get(key)
     return value if isinstance(value, str) else None
+
+
+def _list(value: Json) -> list[Any]:
+    return cast(list[Any], value) if isinstance(value, list) else []
 
 
 def _dict(value: Json) -> _Dict:

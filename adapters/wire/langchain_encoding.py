@@ -121,8 +121,7 @@ class LangChainEncoder:
             if beside.get(key) and not same:
                 del beside[key]
             rest = [pair for pair in rest if pair not in same]
-        calls = [part for part in before if isinstance(part, ToolCall)]
-        if calls != [part for _, part in said if isinstance(part, ToolCall)]:
+        if _calls(before) != _calls(self.message.parts):
             beside.pop("tool_calls", None)
             beside.pop("function_call", None)
         value["additional_kwargs"] = beside
@@ -240,3 +239,7 @@ class LangChainEncoder:
         extras = {key: one for key, one in extras.items() if one is not None}
         block: _Dict = {"type": _MEDIA[media.media], **place}
         return {**block, **({"mime_type": mime} if mime else {}), **({"extras": extras} if extras else {})}
+
+
+def _calls(parts: Sequence[Part]) -> list[tuple[str, str, Any]]:
+    return [(part.name, part.arguments, part.raw) for part in parts if isinstance(part, ToolCall)]

@@ -1,6 +1,7 @@
 """LangChain messages in and out."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import attrs
 import pytest
@@ -134,3 +135,19 @@ def test_an_artifact_that_is_no_json_is_refused_with_its_path() -> None:
     with pytest.raises(InvalidMessage) as caught:
         CODEC.decode({"messages": [ToolMessage("x", tool_call_id="c", artifact={"a": {1, 2}})]})
     assert caught.value.details["path"].startswith("messages[0].artifact")
+
+
+def test_arguments_that_were_changed_in_place_are_the_new_ones() -> None:
+    function = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{ "a": 1 }'}}
+    message = AIMessage("", tool_calls=[{"name": "f", "args": {"a": 1}, "id": "c"}], additional_kwargs={"tool_calls": [function]})
+    assert CODEC.decode({"messages": [message]})[0].tool_calls[0].arguments == '{ "a": 1 }'
+    message.tool_calls[0]["args"] = {"a": 2}
+    assert CODEC.decode({"messages": [message]})[0].tool_calls[0].arguments == '{"a":2}'
+
+
+def test_calls_without_id_and_with_the_same_one_are_all_there() -> None:
+    calls: list[Any] = [{"name": "f", "args": {"a": n}, "id": id} for n, id in enumerate([None, "c", "c", None])]
+    message = AIMessage("", tool_calls=calls, additional_kwargs={"tool_calls": 5, "x": 1})
+    [decoded] = CODEC.decode({"messages": [message]})
+    assert [call.arguments for call in decoded.tool_calls] == ['{"a":0}', '{"a":1}', '{"a":2}', '{"a":3}']
+    assert encoded(decoded) == [message]
