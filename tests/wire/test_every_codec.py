@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -11,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
+import attrs
 import pytest
 
 from contextport.adapters.command_line.conversation_files import read_conversation
@@ -25,8 +27,10 @@ from contextport.conformance_tests.codec_requests import leaves
 from contextport.conformance_tests.conversations import conversations
 from contextport.contracts import (
     EncodingLossy,
+    InvalidMessage,
     Message,
     Part,
+    Text,
     Thinking,
     ToolCall,
     dump_message,
@@ -136,6 +140,55 @@ def test_real_conversations(api: str) -> None:
         assert_stable(CODECS[api], messages)
         tried += len(messages)
     assert tried > 10_000
+
+
+# --- requests with something wrong in them ----------------------------------------------------------------------------
+
+
+def damaged(rng: random.Random, value: Any) -> Any:
+    """A copy with one value, at any depth, replaced by one of another type, or left out."""
+    if isinstance(value, dict) and value:
+        held = dict(cast(dict[str, Any], value))
+        key, chance = rng.choice(list(held)), rng.random()
+        if chance < 0.06:
+            held[key] = rng.choice(_STRANGE)
+        elif chance < 0.1:
+            del held[key]
+        else:
+            held[key] = damaged(rng, held[key])
+        return held
+    if isinstance(value, list) and value:
+        items = list(cast(list[Any], value))
+        at = rng.randrange(len(items))
+        items[at] = damaged(rng, items[at])
+        return items
+    return rng.choice(_STRANGE)
+
+
+_STRANGE: tuple[Any, ...] = (None, 5, [], {}, "s", [None], {"type": 5}, True, [{}])
+
+
+@pytest.mark.parametrize("api", CODECS)
+def test_a_damaged_request_is_refused_or_comes_back_as_it_is(api: str) -> None:
+    tried, rng = CODECS[api], random.Random(7)
+    requests = [tried.as_json(request) for request in tried.requests if len(request) > 0]
+    taken = 0
+    for _ in range(400):
+        request = damaged(rng, rng.choice(requests))
+        try:
+            messages = tried.codec.decode(request)
+        except InvalidMessage:
+            continue
+        taken += 1
+        encoded = tried.codec.encode(messages, strict=True).request
+        stored = [load_message(dump_message(message)) for message in messages]
+        assert tried.text(tried.codec.encode(stored, strict=True).request) == tried.text(encoded)
+        assert api == "langchain.messages" or tried.text(encoded) == tried.text(
+            {key: value for key, value in request.items() if key in encoded}
+        )
+        for n, message in enumerate(messages):
+            tried.codec.encode([*messages[:n], attrs.evolve(message, parts=(*message.parts, Text("more"))), *messages[n + 1 :]])
+    assert taken > 40
 
 
 # --- from one api to another ------------------------------------------------------------------------------------------
