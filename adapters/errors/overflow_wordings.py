@@ -91,7 +91,7 @@ OVERFLOWS: Final = (
         "maximum of the window is said",
         K.INPUT,
         r"max(?:imum)? (?:\w+ ){0,3}?(?:context|prompt|input|sequence|model"
-        r"|seq)(?: \w+){0,2}?(?:'s)?(?: \(\w+\))?(?: for \S{1,60})?"
+        r"|seq)(?: \w+){0,2}?(?:'s)?(?: \(\w+\))?(?: for [^.;#]{1,50}?)?"
         r"(?: is| of|:| =)+ (?:only |just )?#"
         r"|context (?:window|length|size|limit)(?: of the model)?(?: is| of|:| =)+ (?:only |just )?#"
         r"|max(?:imum)? size ?:? # tokens|max(?:imum)? (?:is|of) # tokens",
@@ -99,7 +99,8 @@ OVERFLOWS: Final = (
     TextRule(
         "tokens against a number",
         K.INPUT,
-        r"(?:prompt|input|messages) # tokens?, \w+ #|# ?(?:\w+ )?tokens?\b[^.;]{0,40}\b(?:but|while|only|max(?:imum|imal)?|limit|available|allowed|at most|allows"
+        r"(?:prompt|input|messages) # tokens?, \w+ #"
+        r"|# ?(?:\w+ )?tokens?\b[^.;]{0,40}\b(?:but|while|only|max(?:imum|imal)?|limit|available|allowed|at most|allows"
         r"|supports?|permitted)\b[^.;]{0,40}#"
         r"|\b(?:at most|only|max\w*|limit\w*|up to|supports?|accepts?|allows?"
         r"|allowed)\b[^.;]{0,30}# (?:\w+ )?tokens?\b[^#]{0,40}#"

@@ -177,7 +177,7 @@ def _of_other_package(entry: dict[str, Any], message: str, named: str) -> object
     package = named.replace(" ", ".").partition(".")[0]
     module = next((one for name, one in _MODULES.items() if name.partition(".")[0] == package), package)
     name = named.partition(" / ")[0].replace(" ", ".").rpartition(".")[2]
-    error = type(name, (_Foreign,), {"__module__": module})(message)
+    error: Any = type(name, (_Foreign,), {"__module__": module})(message)
     if entry["status"] is not None:
         error.status_code = entry["status"]
     if package == "ollama":
