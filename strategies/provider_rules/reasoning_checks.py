@@ -25,7 +25,7 @@ def thinking_first(window: Window) -> Iterator[Violation]:
     step = window.open_step
     if window.profile.thinking_first and step is not None and window.thinks:
         first = window.messages[step.caller].parts[0]
-        if type(first) is not Thinking or _why_refused(first, window.profile):
+        if type(first) is not Thinking or _why_refused(window.messages[step.caller], first, window.profile):
             yield window.violation("V17", step.caller, 0, "the open tool loop has lost its thinking")
 
 
@@ -168,15 +168,18 @@ def _is_signed_here(part: Thinking, profile: ProviderProfile) -> bool:
 def signature_origin(window: Window) -> Iterator[Violation]:
     """V22: reasoning is of a form that the provider takes and, where it is sealed, sealed by this provider or model."""
     for n, k, part in window.thoughts:
-        why = _why_refused(part, window.profile)
+        why = _why_refused(window.messages[n], part, window.profile)
         if why:
             yield window.violation("V22", n, k, why)
 
 
-def _why_refused(part: Thinking, profile: ProviderProfile) -> str:
-    """Why reasoning is not valid here, or ''."""
+def _why_refused(message: Message, part: Thinking, profile: ProviderProfile) -> str:
+    """Why reasoning is not valid here, or ''. Where nothing says who sealed it, the host may have noted the model."""
     if not is_sealed(part):
         return "reasoning without a signature is not taken" if profile.thinking in ("signed", "encrypted") else ""
+    noted = message.metadata.get("model") if part.origin is None else None
+    if isinstance(noted, str) and profile.model and plain_name(noted) == profile.model:
+        return ""
     if profile.thinking == "none":
         return "sealed reasoning is not taken"
     if part.origin is None:
