@@ -65,10 +65,9 @@ class RawAnswer:
 
 @frozen
 class RawEvents:
-    """Data of server-sent events as they are, given as JSON values; `cut` closes the connection after them."""
+    """Data of server-sent events as they are, given as JSON values."""
 
     events: tuple[dict[str, Any], ...]
-    cut: bool = False
 
 
 @frozen(eq=False)
@@ -284,9 +283,8 @@ class _Exchange:
         for data in step.events:
             name = f"event: {data['type']}\n" if self._api == CLAUDE else ""
             await self._chunk(f"{name}data: {json.dumps(data)}\n\n".encode())
-        if not step.cut:
-            await self._chunk(b"data: [DONE]\n\n" if self._api == CHAT else b": end\n\n")
-            await self._chunk(b"")
+        await self._chunk(b"data: [DONE]\n\n" if self._api == CHAT else b": end\n\n")
+        await self._chunk(b"")
 
     async def _slowly(self, step: SlowAnswer) -> None:
         whole = self._worded(step.answer)

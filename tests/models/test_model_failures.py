@@ -15,7 +15,7 @@ from contextport.conformance_tests.scripted_answers import ScriptedBreak, Script
 from contextport.contracts import Message, ModelCallFailed
 from contextport.contracts.model import Completion, TextDelta
 from contextport.contracts.provider_error import ErrorKind
-from tests.model_protocols import CHAT, CLAUDE, error_body
+from tests.model_protocols import CHAT, CLAUDE, error_body, events_of
 from tests.model_server import ModelServer, RawAnswer, SlowAnswer, Step, answer, overflow
 from tests.models.clients import KEY, model_on
 
@@ -137,6 +137,15 @@ def test_an_answer_that_is_none(api: str, step: RawAnswer) -> None:
 def test_a_stream_that_is_no_json(api: str) -> None:
     events = b'event: message_start\ndata: {"type": "message_st\n\n'
     failed(api, RawAnswer(events, content_type="text/event-stream"), streamed=True)
+
+
+@BOTH
+@pytest.mark.parametrize("kept", [1, 2, 4])
+def test_a_stream_that_ends_in_good_order_before_the_answer_does(api: str, kept: int) -> None:
+    """As a gateway leaves it whose own connection broke: the HTTP body is whole, the answer is not."""
+    events = events_of(api, answer("It is ", "sunny ", "all day", word="stop"), "m")[:kept]
+    error = failed(api, RawAnswer(b"".join(events), content_type="text/event-stream"), streamed=True)
+    assert "ended before the answer did" in error.failure.message
 
 
 @BOTH
