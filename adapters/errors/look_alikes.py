@@ -16,7 +16,8 @@ from .text_rule import TextRule
 __all__ = ["LOOK_ALIKES", "OTHERS", "SETTLED_BY_WORDS"]
 
 _OUTPUT: Final = (
-    r"(?:max(?:imum)? ?(?:completion |output |new |generation |generated |response |reply )?tokens?(?: to (?:sample|generate))?"
+    r"(?:max(?:imum)? ?(?:completion |output |new |generation |generated |response |reply )?tokens?(?! limit| count)"
+    r"(?: to (?:sample|generate))?"
     r"|max(?:imum)? (?:number of )?(?:output |new |completion )?tokens (?:to (?:sample|generate)|you requested)|num predict"
     r"|(?:requested |number of )?(?:output|completion|response) (?:tokens?|length)(?: requested)?|max(?:imum)? output)"
 )
@@ -48,7 +49,7 @@ SETTLED_BY_WORDS: Final = (
         r"string too long|expected a string with maximum length|(?:string|value|name|description|id) (?:should|must) (?:have"
         r"|be) (?:at most|no longer than|less than)"
         r" # char|\b(?:key|metadata|stop sequence|title|name|description|url|header|label|schema"
-        r"|value)\b[^.;]{0,24}(?:too long|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char)",
+        r"|value)\b[^.;]{0,24}(?:too long|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char|at most # char)",
     ),
     TextRule(
         "too many tools",

@@ -100,6 +100,8 @@ _LOWER_BOUND: Final = re.compile(r"(?:at least|more than|over|above) (?:of )?\(?
 #: Before the number, in the same clause. The first that matches wins.
 _BEFORE: Final = _places(
     (
+        (r"\badds? up to\Z|\bcomes to\Z|\btotall?ing\Z", "input"),
+        (r"\bonly\Z", "limit"),
         (r"\bby(?: about| approximately| at least)?\Z", "excess"),
         (
             r"(?:[<≤]=?|less than|fewer than|less than or equal to|at most|no more than|(?:not|cannot|can't|never"

@@ -61,6 +61,7 @@ OVERFLOWS: Final = (
         r"|\b(?:token|length|prompt|input|model) limit (?:was |is |has been )?(?:reached|hit)"
         r"|\b(?:conversation|chat|thread|session) (?:has |is )?(?:reached|hit|at) (?:its|the|a) (?:max\w*|limit|length)",
     ),
+    TextRule("named as one", K.INPUT, r"(?:\A|\b(?:err|error:|model) )context overflow(?: error)? ?:"),
     TextRule(
         "input exceeds",
         K.INPUT,
@@ -130,7 +131,8 @@ OVERFLOWS: Final = (
     TextRule(
         "does not fit",
         K.INPUT,
-        r"(?:not|n't|cannot|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b[^.;]{0,40}(?:context|window|model|tokens)"
+        r"(?:not|n't|cannot|unable to|failed to|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b"
+        r"[^.;]{0,40}(?:context|window|model|tokens)"
         r"|(?:no|not enough|insufficient) (?:room|space)[^.;]{0,30}(?:context|window|prompt)"
         r"|truncat\w+[^.;]{0,40}context (?:window|length|size)",
     ),
