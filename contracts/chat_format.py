@@ -45,6 +45,7 @@ _ROLES: dict[str, Role] = {
 }
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 _BESIDE = "openai.chat.message"  # api of an opaque part that stands beside the content, under a key of its own
+_AUDIO = {"audio/mp3": "mp3", "audio/mpeg": "mp3"}  # all else is sent as wav
 _INSIDE_RESULTS = (Text, Media, JsonPart, Opaque)
 _SAYS_NOTHING = frozenset({"content", "tool_calls", "function_call", "metadata", "annotations", "usage", "audio"})
 
@@ -270,18 +271,23 @@ def _image(raw: dict[str, Any], path: str) -> Part:
 
 def _audio(raw: dict[str, Any], path: str) -> Part:
     held = _object(raw.get("input_audio"))
-    return Media(media="audio", data=_string_or_none(held.get("data")), mime=_string_or_none(held.get("format")), raw=raw)
+    form = _string_or_none(held.get("format"))
+    return Media(media="audio", data=_string_or_none(held.get("data")), mime=form and f"audio/{form}", raw=raw)
 
 
 def _document(raw: dict[str, Any], path: str) -> Part:
     held = _object(raw.get("file", raw.get("source", raw)))
+    data, mime = _string_or_none(held.get("file_data", held.get("data"))), _string_or_none(held.get("media_type"))
+    if data is not None and data.startswith("data:"):
+        head, _, data = data.partition(",")
+        mime = head[5:].partition(";")[0] or None
     return Media(
         media="document",
-        data=_string_or_none(held.get("file_data", held.get("data"))),
+        data=data,
         url=_string_or_none(held.get("url", held.get("file_url"))),
         file_id=_string_or_none(held.get("file_id")),
         name=_string_or_none(held.get("filename", raw.get("title"))),
-        mime=_string_or_none(held.get("media_type")),
+        mime=mime,
         raw=raw,
     )
 
@@ -375,6 +381,10 @@ def _edited(message: Message, value: dict[str, Any]) -> dict[str, Any]:
     if message.role == "tool" and len(parts) == 1 and isinstance(parts[0], ToolResult):
         value["content"] = _content(parts[0].parts)
         return value
+    if isinstance(value.get("refusal"), str) and value["refusal"]:  # said beside the content, so not in it as well
+        refused = Refusal(value["refusal"])
+        value["refusal"] = refused.text if refused in parts else None
+        parts = tuple(part for part in parts if part != refused)
     value["content"] = _content(parts)
     calls = [_call_dict(part) for part in parts if isinstance(part, ToolCall) and not _inside_content(part)]
     if "tool_calls" in value:
@@ -485,6 +495,6 @@ def _media_part(media: Media) -> Json:
             image["detail"] = media.detail
         return {"type": "image_url", "image_url": image}
     if media.media == "audio" and media.data:
-        return {"type": "input_audio", "input_audio": {"data": media.data, "format": media.mime or "wav"}}
-    held = {"file_id": media.file_id, "file_data": media.data, "filename": media.name}
+        return {"type": "input_audio", "input_audio": {"data": media.data, "format": _AUDIO.get(media.mime or "", "wav")}}
+    held = {"file_id": media.file_id, "file_data": url if media.data else None, "filename": media.name}
     return {"type": "file", "file": {key: value for key, value in held.items() if value is not None}}

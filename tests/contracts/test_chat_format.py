@@ -311,3 +311,25 @@ def test_another_value_makes_another_message(value: Any) -> None:
     one, other = (dump_message(from_chat({"role": "user", "content": "x", "id": "a", "m": m})) for m in (1, value))
     assert not same_message(one, other)
     assert not same_message(*(dump_message(Message.user("x", id="a", metadata={"m": m})) for m in ([1, 2], [2, 1])))
+
+
+def test_sound_and_files_have_their_mime_type_and_bare_base64() -> None:
+    sound = {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "mp3"}}
+    paper = {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0="}}
+    message = from_chat({"role": "user", "content": [sound, paper]})
+    media = [part for part in message.parts if isinstance(part, Media)]
+    assert [(part.mime, part.data) for part in media] == [("audio/mp3", "AAAA"), ("application/pdf", "JVBERi0=")]
+    made = Message(role="user", parts=tuple(attrs.evolve(part, raw=None) for part in media))
+    assert [part[part["type"]] for part in to_chat([made])[0]["content"]] == [
+        {"data": "AAAA", "format": "mp3"},
+        {"file_data": "data:application/pdf;base64,JVBERi0=", "filename": "a.pdf"},
+    ]
+
+
+def test_a_refusal_beside_the_content_is_said_once_after_an_edit() -> None:
+    message = from_chat({"role": "assistant", "content": "Hm.", "refusal": "No."})
+    assert to_chat([attrs.evolve(message, parts=(Text("Well."), Refusal("No.")))]) == [
+        {"role": "assistant", "content": "Well.", "refusal": "No."}
+    ]
+    plain = attrs.evolve(message, parts=(Text("Well."),))
+    assert to_chat([plain]) == [{"role": "assistant", "content": "Well.", "refusal": None}]
