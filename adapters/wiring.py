@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from os import PathLike
 
 from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
+from contextport.adapters.limits.environment_limits import EnvironmentLimits
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.adapters.stores.sqlite_store import SqliteContextStore
@@ -25,10 +26,12 @@ from contextport.contracts import (
     InvalidArgument,
     Json,
     Limits,
+    LimitsSource,
     MessageCodec,
     ProviderProfile,
     TokenCounter,
 )
+from contextport.strategies.limits_resolution import resolve_budget
 from contextport.strategies.provider_rules import profile_for
 from contextport.strategies.recovery import ContinuationPolicy, Responder
 
@@ -44,14 +47,16 @@ def context_engine(
     strategy: CompressionStrategy | None = None,
     tools: Sequence[Json] = (),
     model: str = "",
+    limits: Sequence[LimitsSource] = (),
     sink: EventSink | None = None,
     strict: bool = False,
 ) -> ContextEngine:
     """A `ContextEngine` with what is not given filled in: tokens by estimate, the newest steps kept, messages in memory.
 
     The default counter estimates, takes a tenth more for granted (R63), and learns the real ratio from `record_usage`.
-    `budget` is a `Budget` or the number of tokens for all that is sent; without one, a 128 000 token window of which half is kept
-    for the answer. `database` is the path of a SQLite file that holds the log; give it or a store. The rest is `ContextEngine`'s.
+    `budget` is a `Budget` or the number of tokens for all that is sent. Without one, it is that of `model` by the first of
+    `limits` that knows it, then by the environment, else a 128 000 token window of which half is kept for the answer.
+    `database` is the path of a SQLite file that holds the log; give it or a store. The rest is `ContextEngine`'s.
     """
     if isinstance(budget, bool) or not isinstance(budget, Budget | int | None):
         raise InvalidArgument(
@@ -59,6 +64,8 @@ def context_engine(
         )
     if store is not None and database is not None:
         raise InvalidArgument("both store and database are given; leave one out", name="database", value=str(database))
+    if budget is None:
+        budget = resolve_budget(model=model, sources=(*limits, EnvironmentLimits()), sink=sink)
     if store is None:
         store = MemoryContextStore() if database is None else SqliteContextStore(database)
     return ContextEngine(

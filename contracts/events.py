@@ -23,7 +23,6 @@ class EventKind(StrEnum):
     SYSTEM_PROMPT_SET = "system_prompt_set"
     BUDGET_EXCEEDED = "budget_exceeded"
     STRATEGY_FAILED = "strategy_failed"
-    COUNTER_CHANGED = "counter_changed"
     LIMITS_DEFAULTED = "limits_defaulted"  # nothing knew the window of a model
     LIMITS_NOT_SAVED = "limits_not_saved"  # what a provider's errors taught is known to this process only
     CONTEXT_RECOVERED = "context_recovered"  # a provider found the window too large, and got a smaller one
