@@ -107,11 +107,9 @@ def openai_model(model: str, *, base_url: str | None = None, api_key: str | None
 
     Without a key, the SDK reads `OPENAI_API_KEY`. `window` is the size of the model's window in tokens, if it is known.
     """
-    from openai import AsyncOpenAI
-
     from contextport.adapters.models.openai_chat_model import OpenAIChatModel
 
-    return OpenAIChatModel(AsyncOpenAI(base_url=base_url, api_key=api_key), model, OpenAIChatCodec(), window=window)
+    return OpenAIChatModel.at(model, OpenAIChatCodec(), base_url=base_url, api_key=api_key, window=window)
 
 
 def anthropic_model(
@@ -121,12 +119,10 @@ def anthropic_model(
 
     Without a key, the SDK reads `ANTHROPIC_API_KEY`. `window` is the size of the model's window in tokens, if it is known.
     """
-    from anthropic import AsyncAnthropic
-
     from contextport.adapters.models.anthropic_chat_model import AnthropicChatModel
 
     codec = codec_for(profile_for(model, api="anthropic.messages"))
-    return AnthropicChatModel(AsyncAnthropic(base_url=base_url, api_key=api_key), model, codec, window=window)
+    return AnthropicChatModel.at(model, codec, base_url=base_url, api_key=api_key, window=window)
 
 
 def responder(
@@ -144,7 +140,7 @@ def responder(
     with them, no request leaves its answer less room than it needs. The rest is `Responder`'s.
     """
     if profile is None or isinstance(profile, str):
-        profile = profile_for(profile or model.model)
+        profile = profile_for(profile or model.model, api=model.api)
     return Responder(
         manager=context,
         model=model,

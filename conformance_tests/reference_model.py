@@ -128,6 +128,10 @@ class ReferenceModel:
     def host(self) -> str:
         return ""
 
+    @property
+    def api(self) -> str:
+        return ""
+
     async def complete(
         self, messages: Sequence[Message], *, max_output: int | None = None, tools: Sequence[Json] = ()
     ) -> Completion:

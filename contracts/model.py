@@ -114,6 +114,11 @@ class ChatModel(Port):
         """Where it runs, such as `api.openai.com`; empty for a model in this process."""
         ...
 
+    @property
+    def api(self) -> str:
+        """The wire form it is spoken to in, such as `openai.chat`: with the name, what its profile is found by; may be empty."""
+        ...
+
     async def complete(
         self, messages: Sequence[Message], *, max_output: int | None = None, tools: Sequence[Json] = ()
     ) -> Completion:

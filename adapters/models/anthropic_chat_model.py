@@ -49,9 +49,17 @@ class AnthropicChatModel:
         self._client, self._codec, self._window = client, codec, window
         self.model = model
         self.host = client.base_url.host
+        self.api = codec.api
         self._default_max_output = default_max_output
         self._provider = provider
         self._parameters = checked_parameters(parameters, _SET_BY_CALLS, client.messages.create)
+
+    @classmethod
+    def at(
+        cls, model: str, codec: MessageCodec, *, base_url: str | None = None, api_key: str | None = None, **more: Any
+    ) -> AnthropicChatModel:
+        """A model with a client of its own; what is None the SDK reads from the environment. `more` is the constructor's."""
+        return cls(AsyncAnthropic(base_url=base_url, api_key=api_key), model, codec, **more)
 
     async def complete(
         self, messages: Sequence[Message], *, max_output: int | None = None, tools: Sequence[Json] = ()

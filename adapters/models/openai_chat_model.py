@@ -50,6 +50,7 @@ class OpenAIChatModel:
         self._client, self._codec, self._window = client, codec, window
         self.model = model
         self.host = client.base_url.host
+        self.api = codec.api
         own = self.host == "api.openai.com" or self.host.endswith(".api.openai.com")
         self._limit_parameter = limit_parameter or ("max_completion_tokens" if own else "max_tokens")
         self._provider = provider or ("openai" if own else "")
@@ -57,6 +58,13 @@ class OpenAIChatModel:
         self._stream_parameters: dict[str, Any] = {"stream": True}
         if stream_usage:
             self._stream_parameters["stream_options"] = {"include_usage": True}
+
+    @classmethod
+    def at(
+        cls, model: str, codec: MessageCodec, *, base_url: str | None = None, api_key: str | None = None, **more: Any
+    ) -> OpenAIChatModel:
+        """A model with a client of its own; what is None the SDK reads from the environment. `more` is the constructor's."""
+        return cls(AsyncOpenAI(base_url=base_url, api_key=api_key), model, codec, **more)
 
     async def complete(
         self, messages: Sequence[Message], *, max_output: int | None = None, tools: Sequence[Json] = ()

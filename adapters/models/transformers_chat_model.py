@@ -59,7 +59,7 @@ class TransformersChatModel:
         if window is not None and window < 1:
             raise InvalidArgument(f"window is {window}; it must be 1 or more tokens, or None", name="window", value=window)
         self.model = name or gguf_file or self._folder.name
-        self.host = ""
+        self.host = self.api = ""
         self._window, self._default_max_output = window, default_max_output
         self._parameters = {"do_sample": False, **checked_parameters(parameters, _SET_BY_CALLS)}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"model {self.model}")

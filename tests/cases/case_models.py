@@ -57,6 +57,7 @@ class CaseModel:
 
     model = "case"
     host = ""
+    api = "openai.chat"
 
     def __init__(self, fake: Dict, counter: TokenCounter) -> None:
         self._fake = fake

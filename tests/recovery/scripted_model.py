@@ -80,6 +80,7 @@ class ScriptedModel:
 
     model = "scripted"
     host = ""
+    api = "openai.chat"
 
     def __init__(self, steps: Sequence[Step] | Callable[[Sequence[Message], int | None], Step]) -> None:
         self._steps = steps
