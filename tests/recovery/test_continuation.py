@@ -266,6 +266,25 @@ def test_a_failing_continuation_loses_nothing(broken_off: str) -> None:
     assert text_of(rest) == text + " - the end."
 
 
+def test_citations_of_all_pieces_stay() -> None:
+    steps = [
+        Completion(message=Message(role="assistant", parts=(Text("One ", citations=({"n": 1},)),)), stop=StopReason.OUTPUT_LIMIT),
+        Completion(message=Message(role="assistant", parts=(Text("two", citations=({"n": 2},)),)), stop=StopReason.END),
+    ]
+    output = whole(ScriptedModel(steps))
+    assert output.message is not None
+    assert output.message.parts == (Text("One two", citations=({"n": 1}, {"n": 2})),)
+
+
+def test_a_stream_without_an_end_is_a_failure() -> None:
+    class Endless(StreamingModel):
+        async def stream(self, messages: Any, *, max_output: int | None = None, tools: Any = ()) -> Any:
+            yield TextDelta("Half")
+
+    with pytest.raises(ModelCallFailed, match="without a completion"):
+        collect(Endless([]))
+
+
 def test_usage_is_summed_over_the_calls() -> None:
     one = Usage(input_tokens=100, output_tokens=10, cache_read_tokens=60)
     model = ScriptedModel([cut("One ", usage=one), cut("two "), said("three", usage=one)])

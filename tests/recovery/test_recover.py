@@ -65,6 +65,7 @@ def recovered(error: ErrorReading, manager: ContextEngine | None = None, **more:
         (reading(limit=100, input=101, is_lower_bound=True), 101),
         (reading(ErrorKind.INPUT_CHARS, limit=500, input=1_000, unit="characters"), 101),
         (reading(ErrorKind.INPUT_PLUS_OUTPUT, limit=202, input=202, output=50), 202 - 40),
+        (reading(ErrorKind.INPUT_PLUS_OUTPUT, limit=400, input=450, output=10), 360 * 202 // 450),
         (reading(ErrorKind.SILENT), 101),
     ],
 )
@@ -179,6 +180,19 @@ def test_tools_and_extra_messages_are_part_of_the_request() -> None:
     assert sizes.counted(seen) == sent
     assert sizes.counted(after) <= sent - 60
     assert after.tokens > 80
+
+
+class Stubborn(ContextEngine):
+    """A manager that makes the same window whatever size it is asked for."""
+
+    async def get_context(self, session_id: str, *, max_tokens: int | None = None, profile: Any = None) -> Context:
+        return await super().get_context(session_id)
+
+
+def test_a_window_that_is_not_smaller_is_not_sent() -> None:
+    stubborn = Stubborn(store=MemoryContextStore(), counter=WordsCounter(), budget=Budget.of(1_000))
+    with pytest.raises(ContextOverflow):
+        recovered(NOTHING, stubborn)
 
 
 @pytest.mark.parametrize("shrink", [0, 1.5, -1, "half"])
