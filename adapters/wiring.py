@@ -98,6 +98,10 @@ def codec_for(profile: ProviderProfile | str) -> MessageCodec:
             return GeminiCodec()
         case "bedrock.converse":
             return BedrockConverseCodec()
+        case "langchain.messages":
+            from contextport.adapters.wire.langchain_messages import LangChainCodec  # needs the extra langchain
+
+            return LangChainCodec()
         case api:
             raise InvalidArgument(f"no codec here is for the api {api!r} of profile {known.name!r}; hand your own to the model")
 

@@ -21,8 +21,10 @@ from contextport.contracts import (
     Text,
     ToolCall,
     ToolResult,
+    copy_json,
     dump_json,
 )
+from contextport.contracts.json_values import encodable
 
 __all__ = [
     "Losses",
@@ -103,12 +105,13 @@ def arguments_object(arguments: str) -> tuple[dict[str, Any], bool]:
     if not arguments.strip():
         return {}, arguments == ""
     try:
-        value = json.loads(arguments)
+        value = copy_json(json.loads(arguments))  # the copy refuses what JSON in other hands has not, such as NaN
     except (ValueError, RecursionError):
-        return {"arguments": arguments}, False
+        return {"arguments": encodable(arguments)}, False
     if not isinstance(value, dict):
-        return {"arguments": arguments}, False
-    return cast(dict[str, Any], value), dump_json(value) == arguments
+        return {"arguments": encodable(arguments)}, False
+    clean = encodable(value)
+    return cast(dict[str, Any], clean), dump_json(clean) == arguments
 
 
 def is_custom_call(call: ToolCall) -> bool:

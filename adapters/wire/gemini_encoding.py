@@ -134,7 +134,10 @@ class GeminiEncoder(PartEncoder):
 
     def _inside(self, part: Part, n: int) -> Block | None:
         movable = isinstance(part, Media) and part.media not in _IN_RESPONSES and own_raw(self.message, part, API) is None
-        return self.move(part, n) if movable and isinstance(part, Media) else self.block(part, n)
+        if not (movable and isinstance(part, Media)):
+            return self.block(part, n)
+        self.move(part, n)
+        return None
 
     def media(self, part: Media, n: int) -> Block | None:
         if self.message.role in SYSTEM_ROLES:

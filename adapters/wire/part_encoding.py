@@ -23,7 +23,6 @@ from contextport.contracts import (
     Thinking,
     ToolCall,
     ToolResult,
-    copy_json,
     dump_json,
 )
 from contextport.contracts.json_values import encodable
@@ -74,13 +73,17 @@ class PartEncoder(ABC):
         match part:
             case Text():
                 return self.text(part, raw, n) if part.text else None
+            case ToolCall() | ToolResult() if part.executor == "server" and raw is None:
+                self.lost(LossKind.SERVER_TOOL, n, "what another provider ran itself is left out")
             case ToolCall():
-                return self.call(part, raw, n) if part.executor == "client" or raw is not None else self._server(n)
+                return self.call(part, raw, n)
             case ToolResult():
-                return self.result(part, raw, n) if part.executor == "client" or raw is not None else self._server(n)
+                return self.result(part, raw, n)
             case Media():
                 block = self.media(part, n)
-                return self.lost(LossKind.MEDIA, n, f"{part.media} in this form has no place there") if block is None else block
+                if block is None:
+                    self.lost(LossKind.MEDIA, n, f"{part.media} in this form has no place there")
+                return block
             case Thinking():
                 return self._thinking(part, n)
             case Refusal():
@@ -92,9 +95,10 @@ class PartEncoder(ABC):
             case Opaque():
                 if part.api == self.api and isinstance(part.raw, dict):
                     return cast(Block, encodable(part.raw))
-                return self.lost(LossKind.OPAQUE, n, f"{part.type} of {part.api} is left out")
+                self.lost(LossKind.OPAQUE, n, f"{part.type} of {part.api} is left out")
             case CacheMark():
-                return None
+                pass
+        return None
 
     def says(self, raw: Block, part: Part) -> bool:
         """Whether the raw block that a part came from still says what the part says."""
@@ -111,9 +115,10 @@ class PartEncoder(ABC):
         """Put media of a result after the run of results, if it has a place there."""
         block = self.media(part, n)
         if block is None:
-            return self.lost(LossKind.MEDIA, n, f"{part.media} in this form has no place there")
-        self.moved.append(block)
-        return self.lost(LossKind.MEDIA_MOVED, n, "stands in a user message after the results")
+            self.lost(LossKind.MEDIA, n, f"{part.media} in this form has no place there")
+        else:
+            self.moved.append(block)
+            self.lost(LossKind.MEDIA_MOVED, n, "stands in a user message after the results")
 
     def call_id(self, part: ToolCall | ToolResult, n: int) -> str:
         """The id of a call in the form of the api."""
@@ -126,18 +131,15 @@ class PartEncoder(ABC):
     def arguments(self, part: ToolCall, n: int) -> dict[str, Any]:
         """The arguments of a call as an object."""
         value, exact = arguments_object(part.arguments)
-        try:
-            clean = cast(dict[str, Any], encodable(copy_json(value)))
-        except InvalidMessage:  # a number or a depth that JSON in other hands does not have
-            value, clean = {}, {"arguments": encodable(part.arguments)}
-        if not exact or clean != value:
+        if not exact:
             self.lost(LossKind.ARGUMENTS, n, "the exact string cannot be had back from the object")
-        return clean
+        return value
 
     def citations(self, part: Text, raw: Block | None, n: int) -> list[Any] | None:
         """The citations that a block can have: those of this api."""
         if part.citations and raw is None:
-            return self.lost(LossKind.CITATIONS, n, "left out")
+            self.lost(LossKind.CITATIONS, n, "left out")
+            return None
         return cast(list[Any], encodable(list(part.citations))) or None
 
     def ttl(self, mark: CacheMark, n: int) -> dict[str, str]:
@@ -146,15 +148,14 @@ class PartEncoder(ABC):
             self.lost(LossKind.CACHE_MARK, n, "its time to live is left out")
         return {"ttl": mark.ttl} if mark.ttl in ("5m", "1h") else {}
 
-    def _server(self, n: int) -> None:
-        self.lost(LossKind.SERVER_TOOL, n, "what another provider ran itself is left out")
-
     def _thinking(self, part: Thinking, n: int) -> Block | None:
         """Reasoning that this api signed and that came in another message; all other is left out."""
         block: Block | None = None
         if part.origin is not None and part.origin[0] in self.origins:
             block = self.thinking(part) if part.raw is None else self._signed(part)
-        return self.lost(LossKind.THINKING, n, "left out: it is not what this api signed") if block is None else block
+        if block is None:
+            self.lost(LossKind.THINKING, n, "left out: it is not what this api signed")
+        return block
 
     def _signed(self, part: Thinking) -> Block | None:
         """A copy of the raw block of reasoning, if it is one of this api and says the same."""

@@ -52,7 +52,7 @@ def note_beside(message: Message, losses: Losses) -> None:
     if message.name is not None and message.role != "tool":
         losses.add(LossKind.NAME, message, -1, "the name is left out")
     if message.phase is not None:
-        losses.add(LossKind.STRUCTURE, message, -1, "the phase is left out")
+        losses.add(LossKind.PHASE, message, -1, "the phase is left out")
 
 
 @define
