@@ -20,6 +20,7 @@ from contextport.contracts import (
     Refusal,
     StopReason,
     Text,
+    TextDelta,
     Thinking,
     Usage,
     dump_message,
