@@ -10,6 +10,7 @@ from attrs import frozen
 from contextport.contracts import (
     Budget,
     BudgetTooSmall,
+    Compression,
     CompressionStrategy,
     Json,
     Message,
@@ -88,13 +89,14 @@ async def prepare(
     cut = tuple([_truncated(message, n, messages, max_message_chars) for n, message in enumerate(messages)])
     truncated = tuple([Shortening(a.id, len(a.text), len(b.text)) for a, b in zip(messages, cut, strict=True) if a is not b])
     chosen, aim = _strategy(strategy, purpose, counter), limit
-    for _ in range(_ROUNDS):
-        result = await chosen.compress(cut, aim)
-        window = result.messages if profile is None else repair(result.messages, profile, tools=tools).messages
-        tokens = total_tokens(window, counter)
-        if tokens <= limit or tokens - limit >= aim:
+    result, window = await _compressed(chosen, cut, aim, profile, tools)
+    tokens = total_tokens(window, counter)
+    for _ in range(0 if profile is None else _ROUNDS):
+        aim = min(aim - (tokens - limit), int(aim * _LESS))
+        if tokens <= limit or aim <= 0:
             break
-        aim -= tokens - limit  # what a repair added is made room for
+        result, window = await _compressed(chosen, cut, aim, profile, tools)
+        tokens = total_tokens(window, counter)
     if tokens > limit:
         raise BudgetTooSmall(
             f"the smallest legal list of messages takes {tokens} tokens and {limit} fit: shorten the system prompt or the newest "
@@ -103,7 +105,7 @@ async def prepare(
             available=limit,
         )
     return Prepared(
-        messages=tuple(window),
+        messages=window,
         hint=purpose,
         tokens_before=before,
         tokens=tokens,
@@ -113,6 +115,14 @@ async def prepare(
         omitted=result.omitted,
         reason=result.reason,
     )
+
+
+async def _compressed(
+    strategy: CompressionStrategy, messages: Sequence[Message], limit: int, profile: ProviderProfile | None, tools: Sequence[Json]
+) -> tuple[Compression, tuple[Message, ...]]:
+    """What the strategy makes of the messages, and the same as the provider takes it."""
+    result = await strategy.compress(messages, limit)
+    return result, result.messages if profile is None else repair(result.messages, profile, tools=tools).messages
 
 
 def _limit(messages: Sequence[Message], budget: Budget | int, counter: TokenCounter, tools: Sequence[Json]) -> int:

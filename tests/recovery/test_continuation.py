@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -192,9 +192,10 @@ def test_reasoning_stands_with_the_calls_it_belongs_to() -> None:
 
 
 def test_reasoning_of_a_joined_answer_is_left_out() -> None:
+    last = Message.assistant("text.")
     steps = [
         Completion(message=Message(role="assistant", parts=(Thinking(text="1"), Text("Some "))), stop=StopReason.OUTPUT_LIMIT),
-        said("text."),
+        Completion(message=attrs.evolve(last, native=Native(api="x", raw={"a": 1}, parts=last.parts)), stop=StopReason.END),
     ]
     output = whole(ScriptedModel(steps))
     assert output.message is not None
@@ -279,7 +280,9 @@ def test_citations_of_all_pieces_stay() -> None:
 
 def test_a_stream_without_an_end_is_a_failure() -> None:
     class Endless(StreamingModel):
-        async def stream(self, messages: Any, *, max_output: int | None = None, tools: Any = ()) -> Any:
+        async def stream(
+            self, messages: Sequence[Message], *, max_output: int | None = None, tools: Sequence[Any] = ()
+        ) -> AsyncGenerator[TextDelta | Completion]:
             yield TextDelta("Half")
 
     with pytest.raises(ModelCallFailed, match="without a completion"):

@@ -26,7 +26,7 @@ from contextport.contracts import (
 )
 from contextport.strategies import newest_question
 from contextport.strategies.recovery import RequestSizes, recover, recover_bytes
-from contextport.strategies.recovery.request_sizes import target_of
+from contextport.strategies.recovery.request_sizes import Target, target_of
 from tests.cases.words_counter import WordsCounter
 from tests.recovery.scripted_model import call
 from tests.recovery.sessions import SESSION, engine, filled, words
@@ -77,6 +77,12 @@ def test_the_window_is_as_large_as_the_error_allows(error: ErrorReading, most: i
     question = newest_question(after.messages)
     assert question is not None
     assert after.messages[question].text == "Go on"
+
+
+def test_room_for_the_answer_is_kept_where_it_shares_the_limit() -> None:
+    error = reading(ErrorKind.INPUT_PLUS_OUTPUT, limit=400, input=450)
+    assert target_of(error, 450, answer=40, shrink=0.5) == Target(aim=342, most=360)
+    assert target_of(reading(limit=400, input=450), 450, answer=40, shrink=0.5) == Target(aim=380, most=400)
 
 
 @pytest.mark.parametrize("kind", list(ErrorKind))

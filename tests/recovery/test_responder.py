@@ -20,6 +20,7 @@ from contextport.contracts import (
     StopReason,
     Usage,
 )
+from contextport.strategies import KeepRecentTokens
 from contextport.strategies.recovery import ContinuationPolicy
 from tests.cases.words_counter import WordsCounter
 from tests.recovery.scripted_model import (
@@ -332,7 +333,7 @@ def test_an_overflow_in_a_continuation_keeps_what_was_written() -> None:
         return failed(f"prompt is too long: {size} tokens > 300 maximum") if size > 300 else writer(messages, limit)
 
     model = StreamingModel(step)
-    joined, answer = streamed(model)
+    joined, answer = streamed(model, engine(strategy=KeepRecentTokens(WordsCounter(), target_share=1.0)))
     assert answer.message is not None
     assert joined == answer.message.text == text
     first, refused, last = sizes(model)
