@@ -80,6 +80,13 @@ def test_a_continuation_that_adds_nothing_ends_the_loop() -> None:
     assert text_of(output) == "Always the same sentence, once more."
 
 
+def test_a_piece_of_the_answer_adds_nothing_either() -> None:
+    begun = "A fairly long beginning of an answer that goes on for a while"
+    model = ScriptedModel([cut(begun), cut(begun[:37]), said("never asked")])
+    output = whole(model)
+    assert (text_of(output), output.truncated, len(model.asked)) == (begun, True, 2)
+
+
 def test_an_empty_cut_answer_is_not_an_answer() -> None:
     model = ScriptedModel(lambda *_: cut())
     output = whole(model, policy=ContinuationPolicy(max_continuations=4))
