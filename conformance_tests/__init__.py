@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .checks import (
+        check_chat_model,
         check_compression_strategy,
         check_context_manager,
         check_context_store,
@@ -54,6 +55,7 @@ __all__ = [
     "Status",
     "TokenCounterConformance",
     "WordsCounter",
+    "check_chat_model",
     "check_compression_strategy",
     "check_context_manager",
     "check_context_store",
@@ -74,10 +76,12 @@ _WITH_ASSERTIONS = (
     "strategy_result_rules",
     "manager_rules",
     "manager_session_rules",
+    "manager_shape_rules",
     "sink_and_limits_rules",
     "codec_rules",
     "codec_loss_rules",
     "codec_requests",
+    "suite",
     "suites",
 )
 

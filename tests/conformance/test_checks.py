@@ -3,24 +3,33 @@
 import asyncio
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import pytest
 
 from contextport.conformance_tests import (
+    ChatModelConformance,
     Status,
+    check_chat_model,
     check_compression_strategy,
     check_context_manager,
     check_context_store,
+    check_error_classifier,
     check_event_sink,
     check_limits_source,
+    check_message_codec,
     check_token_counter,
 )
+from contextport.conformance_tests.reference_classifier import ReferenceClassifier
+from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_counter import ReferenceCounter
-from contextport.conformance_tests.reference_manager import ReferenceManager
+from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
+from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
-from contextport.contracts import PortMismatch
+from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
+from contextport.contracts import ChatModel, PortMismatch
 
 WITHOUT_PYTEST = """
 import sys
@@ -43,17 +52,27 @@ def python(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_port_has_a_check() -> None:
-    def second(manager: object, counter: object, budget: object) -> ReferenceManager:
-        assert isinstance(manager, ReferenceManager)
+    def second(manager: object, counter: object, budget: object) -> ReferenceShapingManager:
+        assert isinstance(manager, ReferenceShapingManager)
         return manager.second(counter, budget)  # type: ignore[arg-type]
+
+    def model(script: Sequence[Scripted]) -> ReferenceModel:
+        return ReferenceModel(ReferenceProvider(script, ChatModelConformance.secret))
+
+    def sent(model: ChatModel) -> Sequence[SentRequest]:
+        assert isinstance(model, ReferenceModel)
+        return model.provider.sent
 
     checked = {
         "STORE": check_context_store(ReferenceStore),
         "COUNTER": check_token_counter(ReferenceCounter),
         "STRATEGY": check_compression_strategy(ReferenceStrategy),
-        "MANAGER": check_context_manager(ReferenceManager, second=second),
+        "MANAGER": check_context_manager(ReferenceShapingManager, second=second),
         "SINK": check_event_sink(lambda: ReferenceSink([])),
         "LIMITS": check_limits_source(ReferenceLimits, known=[("small", "")]),
+        "CODEC": check_message_codec(ReferenceCodec, requests=REQUESTS, unknown_blocks=UNKNOWN_BLOCKS),
+        "MODEL": check_chat_model(model, words=WORDS, sent=sent),
+        "CLASSIFIER": check_error_classifier(ReferenceClassifier),
     }
     for name, results in checked.items():
         assert {result.rule.partition("-")[0] for result in results} == {name}

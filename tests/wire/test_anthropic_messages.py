@@ -247,7 +247,7 @@ def test_a_foreign_conversation_in_full() -> None:
         (LossKind.ARGUMENTS, "a", 1),
         (LossKind.ID, "t", 0),
         (LossKind.ROLE, "s", -1),
-        (LossKind.STRUCTURE, "r", -1),
+        (LossKind.PHASE, "r", -1),
         (LossKind.REFUSAL, "r", 0),
         (LossKind.THINKING, "r", 1),
         (LossKind.ROLE, "d", -1),
