@@ -44,7 +44,7 @@ async def compact_text(
 ) -> CompactedText:
     """The text within `limit`: as it is if it fits, else rewritten by `summarise` for the use that `hint` names, else cut.
 
-    What a model writes is taken only if it is not empty, within the limit, and smaller than the text. A failing one is not an
+    What a model writes is taken only if it is not empty and within the limit, and so smaller than the text. A failing one is not an
     error: the text is cut by `fit_text`, and `reason` says why. At most `max_input` of the text is shown to it, so that its own
     window is not exceeded (W10). `size` measures in `unit`, such as `counter.count_text` in `tokens`.
     """
@@ -62,7 +62,7 @@ async def compact_text(
             reason = f"the model failed: {type(error).__name__}"
         else:
             after = size(rewritten)
-            reason = _fault(rewritten, after, limit, before)
+            reason = _fault(rewritten, after, limit)
             if not reason:
                 return CompactedText(text=rewritten, how="rewritten", size_before=before, size=after, usage=usage)
     cut = fit_text(text, limit, policy, size=size)
@@ -78,8 +78,8 @@ async def _rewritten(summarise: Rewrite | ChatModel, instruction: str, text: str
     return completion.message.text.strip(), completion.usage
 
 
-def _fault(rewritten: str, after: int, limit: int, before: int) -> str:
+def _fault(rewritten: str, after: int, limit: int) -> str:
     """What is wrong with a rewritten text; empty if nothing is."""
     if not rewritten:
         return "the model wrote nothing, or was cut"
-    return f"the model wrote {after}, and {limit} fit" if after > limit or after >= before else ""
+    return f"the model wrote {after}, and {limit} fit" if after > limit else ""

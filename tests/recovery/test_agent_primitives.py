@@ -178,6 +178,8 @@ def test_a_text_is_within_its_limit(text: str, policy: Any, limit: int) -> None:
 
 def test_policies_keep_what_they_say() -> None:
     assert fit_text(LONG, 100, "head") == LONG[:89] + "[Truncated]"
+    assert fit_text(LONG, 13, "head") == LONG[:12] + "…"
+    assert fit_text(LONG, 1, "tail") == LONG[-1:]
     assert fit_text(LONG, 100, "tail") == "[Truncated]" + LONG[-89:]
     both = fit_text(LONG, 100)
     assert both.startswith("word0 ")
