@@ -44,7 +44,7 @@ async def compact_text(
 ) -> CompactedText:
     """The text within `limit`: as it is if it fits, else rewritten by `summarise` for the use that `hint` names, else cut.
 
-    What a model writes is taken only if it is not empty and within the limit, and so smaller than the text. A failing one is not an
+    What a model writes is taken only if it is not empty and within the limit, so smaller than the text. A failing one is not an
     error: the text is cut by `fit_text`, and `reason` says why. At most `max_input` of the text is shown to it, so that its own
     window is not exceeded (W10). `size` measures in `unit`, such as `counter.count_text` in `tokens`.
     """
