@@ -72,20 +72,23 @@ async def prepare(
 ) -> Prepared:
     """Messages that fit `budget`: a budget, or the tokens for all messages. Nothing is kept between calls.
 
-    1. What fits comes back at once, as it is (R88).
+    1. What fits comes back at once, as it is (R88), or made valid for the provider of `profile`.
     2. Texts of over `max_message_chars` characters are cut, with `[Truncated]` at their end; system messages are not.
     3. What is still too large is compressed by `strategy`: one, or one per hint; else long messages are shortened and the oldest
        steps left out.
 
-    With a `profile`, what was compressed is made valid for that provider. Raises `BudgetTooSmall` with the numbers when system
-    messages and the newest question alone are too large.
+    What was compressed is made valid for that provider, too. Raises `BudgetTooSmall` with the numbers when system messages and
+    the newest question alone are too large.
     """
     check_count("max_message_chars", max_message_chars)
     purpose = Hint.of(hint)
     before = total_tokens(messages, counter)
     limit = _limit(messages, budget, counter, tools)
-    if before <= limit:
-        return Prepared(messages=tuple(messages), hint=purpose, tokens_before=before, tokens=before, limit=limit)
+    valid = messages if profile is None else repair(messages, profile, tools=tools).messages
+    tokens = total_tokens(valid, counter)
+    if tokens <= limit:
+        mended = "" if profile is None or tuple(valid) == tuple(messages) else f"made valid for {profile.name}"
+        return Prepared(messages=tuple(valid), hint=purpose, tokens_before=before, tokens=tokens, limit=limit, reason=mended)
     cut = tuple([_truncated(message, n, messages, max_message_chars) for n, message in enumerate(messages)])
     truncated = tuple([Shortening(a.id, len(a.text), len(b.text)) for a, b in zip(messages, cut, strict=True) if a is not b])
     chosen, aim = _strategy(strategy, purpose, counter), limit

@@ -150,10 +150,19 @@ def test_what_cannot_fit_is_an_error_with_numbers() -> None:
 @pytest.mark.parametrize("model", ["claude-sonnet-4-5", "mistral-large", "gemini-2.5-pro", "llama-3-8b", "gpt-4.1"])
 def test_the_result_is_valid_for_the_provider_and_fits(model: str) -> None:
     profile = profile_for(model)
-    for budget in range(30, 140, 7):
+    for budget in (*range(30, 140, 7), 100_000):
         done = guarded([*loop_messages(), Message.user("And?"), Message.user("Well?")], budget, profile=profile)
         assert total_tokens(done.messages, COUNTER) <= budget
         assert check(done.messages, profile) == ()
+
+
+def test_what_fits_is_made_valid_for_the_provider_and_says_so() -> None:
+    profile = profile_for("claude-opus-4-8")
+    said = [Message.user("Hi"), Message.assistant("Hello")]
+    done = guarded(said, 1_000, profile=profile)
+    assert (done.messages[-1].role, done.changed, done.reason) == ("user", True, f"made valid for {profile.name}")
+    valid = guarded(said[:1], 1_000, profile=profile)
+    assert (valid.messages[0] is said[0], valid.changed) == (True, False)
 
 
 @pytest.mark.parametrize("wrong", [{"hint": "anything"}, {"budget": 0}, {"max_message_chars": 0}])
