@@ -25,7 +25,7 @@ _BETWEEN: Final = r"(?:(?!prompt|input|message|context|total)[^.;]){0,45}?"
 _LIMITING: Final = (
     r"(?:too (?:large|high|big|many|long)|exceed\w*|must (?:not exceed|be)|should (?:not exceed|be)|can ?not|can't|may not"
     r"|greater|larger|higher|more than|less than"
-    r"|fewer|at most|limited|supports?\b|out of range|above|over|> #|> the|<= #|超过|超出|大于|范围|不能)"
+    r"|fewer|at most|limited|supports?\b|out of range|above|over|> #|> the|<= #|超过|超出|大于|范围|不能|限制|非法)"
 )
 #: The input is part of what is compared.
 _SUM: Final = (
@@ -33,10 +33,9 @@ _SUM: Final = (
     r"|generat|response|prediction|new tokens|max tokens)"
     r"|(?:output|completion|new|max) tokens[^.;]{0,30}(?:\band\b|\+|\bplus\b)[^.;]{0,20}(?:input|prompt)|> context window"
     r"|- input tokens|sum of|max tokens of # exceeded|max tokens[^.;]{0,30}(?:for|of|in) (?:the )?(?:model )?(?:input|prompt)"
+    r"|\b(?:prompts?|inputs?|conversation|messages|history) (?:is|are|was|were) too (?:long|large|big|many)"
 )
-_MEDIA: Final = (
-    r"(?:images?|pictures?|photos?|pdfs?|pages?|videos?|audio|attachments?|media|files?|documents?|图片|图像|文件|视频|音频)"
-)
+_MEDIA: Final = r"(?:images?|data[ -]uris?|pictures?|photos?|pdfs?|pages?|videos?|audio|attachments?|media|files?|documents?|图片|图像|文件|视频|音频)"
 
 #: These are so plain that not even a code for an overflow beside them counts.
 SETTLED_BY_WORDS: Final = (
@@ -48,7 +47,7 @@ SETTLED_BY_WORDS: Final = (
         K.FIELD_LENGTH,
         r"string too long|expected a string with maximum length|(?:string|value|name|description|id) (?:should|must) (?:have"
         r"|be) (?:at most|no longer than|less than)"
-        r" # char|\b(?:key|metadata|stop sequence|title|name|description|url|header|label|schema"
+        r" # char|member must have length|failed to satisfy constraint|\b(?:key|metadata|stop sequence|title|name|description|url|header|label|schema"
         r"|value)\b[^.;]{0,24}(?:too long|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char|at most # char)",
     ),
     TextRule(
@@ -68,12 +67,12 @@ SETTLED_BY_WORDS: Final = (
     TextRule(
         "too many items",
         K.COUNT_LIMIT,
-        r"array too long|request count exceeds|batch size[^.;]{0,30}(?:exceed|too large|larger|greater|max|limit)|(?:at most"
-        r"|maximum of|up to) # (?:\w+ )?(?:blocks|items|elements|parts"
-        r"|entries|inputs|contents|stop|sequences|examples)|stop sequences[^.;]{0,20}(?:exceed|limit|max)|too many (?:parts"
-        r"|items|blocks|inputs|elements|stop sequences|cache control|tool calls)|number of (?:requests|parts|items|blocks"
-        r"|inputs)"
-        r"[^.;]{0,20}exceed",
+        r"array too long|\bgot # (?:items|elements|entries)|too many properties"
+        r"|request count exceeds|batch size[^.;]{0,30}(?:exceed|too large|larger|greater|limit is|limit of|> max)|(?:at most"
+        r"|maximum of|up to|at most,) # (?:\w+ )?(?:blocks|items|elements|parts|requests|properties"
+        r"|entries|inputs|contents|stop|sequences|examples)|数组[^.;]{0,8}(?:超过|大于|最大|不得)|stop sequences[^.;]{0,20}(?:exceed|limit|max)|too many (?:parts"
+        r"|items|blocks|inputs|elements|stop sequences|cache control|tool calls)|number of (?:requests|parts|items|blocks|texts|documents|chunks|strings"
+        r"|inputs) [^.;]{0,20}(?:exceed|must be at most|at most|limited)",
         remedy=R.FIX_PARAMS,
     ),
 )
@@ -83,7 +82,9 @@ LOOK_ALIKES: Final = (
         "a tool's failure",
         K.USER_TEXT,
         r"\A(?:error )?(?:executing|running|calling|in) (?:the )?tool\b|\Atool(?: \w+)? (?:error|failed|errored|execution"
-        r"|crashed|raised)|\A(?:sub)?agent (?:said|failed)",
+        r"|crashed|raised)|\A(?:sub)?agent (?:said|failed)"
+        r"|\A(?:\w+ ){0,2}tool(?: \w+){0,3} (?:response|result|output)\b"
+        r"|\buse (?:pagination|offset|the offset)\b|offset and limit",
     ),
     TextRule(
         "bad key or token",
@@ -99,7 +100,10 @@ LOOK_ALIKES: Final = (
     TextRule(
         "answer cut at its limit",
         K.OUTPUT_TRUNCATED,
-        r"length limit was reached|(?:output|response|answer|generation) (?:has )?exceeded|reached (?:the "
+        r"length limit was reached|output limit (?:was |is |has been )?(?:reached|hit|exceeded)"
+        r"|(?:incomplete|cut short|truncated|stopped) (?:due to|because of|by|at) (?:a |the )?(?:\w+ )?max(?:imum)? ?(?:\w+ )?tokens"
+        r"|before (?:any|a|the) (?:response|answer|output) (?:was|is|could be)|response exceeded the #"
+        r"|(?:output|response|answer|generation) (?:has )?exceeded|reached (?:the "
         r"|its )?max(?:imum)? (?:output |completion )?tokens|(?:output|response|answer|generation|completion) (?:was |is "
         r"|got )?(?:truncated|cut off)|(?:max(?:imum)? )?(?:output|completion) tokens? (?:limit )?(?:was |is "
         r"|has been )?reached"
@@ -116,6 +120,7 @@ LOOK_ALIKES: Final = (
         r"|subscription)\b|in your (?:current )?plan|not available (?:for|in|on) your",
         remedy=R.DISABLE_BETA,
     ),
+    TextRule("queue of batches", K.RATE_LIMIT, r"\benqueued tokens?\b|in progress batch"),
     TextRule(
         "one request over a minute's quota",
         K.TPM_SINGLE_REQUEST,
@@ -125,7 +130,7 @@ LOOK_ALIKES: Final = (
     TextRule(
         "overloaded",
         K.OVERLOAD,
-        r"\boverloaded\b|high demand|peak load|peak hours|(?:currently|temporarily|too) busy|server is busy|upstream connect"
+        r"\boverloaded\b|\bat capacity\b|queue is full|high demand|peak load|peak hours|(?:currently|temporarily|too) busy|server is busy|upstream connect"
         r"|service (?:is )?(?:temporarily )?unavailable|bad gateway"
         r"|no healthy upstream|繁忙|服务不可用|过载",
         unless=r"maximum context length|context (?:window|length|size) (?:exceed|of #|is #)|prompt is too long",
@@ -141,7 +146,7 @@ LOOK_ALIKES: Final = (
     TextRule(
         "quota or credit",
         K.QUOTA,
-        r"\bquota\w*|\bcredits?\b|\bbalance\b|\bbilling\b|current plan limits?|\bplan limits?\b|recharge|\bpayment\b"
+        r"\bquota\w*|\bkey limit\b|\bcredits?\b|\bbalance\b|\bbilling\b|current plan limits?|\bplan limits?\b|recharge|\bpayment\b"
         r"|paid account|per day|per month|/ month|/ ?day\b|daily|monthly|weekly"
         r"|\bspend(?:ing)?\b|\bused up\b|allowance|\btoday\b|free trial|usage limit|\bbudget has been exceeded"
         r"|exceeded budget|insufficient funds|account is suspended|余额|额度|配额|欠费|充值|套餐",
@@ -164,7 +169,7 @@ LOOK_ALIKES: Final = (
         K.CONTENT_FILTER,
         r"content (?:filter|management policy|policy)|\bsafety\b|\bunsafe\b|sensitive (?:content|words|information)"
         r"|or sensitive content|moderation|was (?:blocked|flagged|filtered)"
-        r"|usage polic(?:y|ies)|acceptable use|prohibited content|敏感|违规|不合规|安全审核",
+        r"|exists risk|high risk|compliance requirement|inappropriate content|usage polic(?:y|ies)|acceptable use|prohibited content|敏感|违规|不合规|安全审核",
     ),
     TextRule(
         "broken history",
@@ -173,7 +178,7 @@ LOOK_ALIKES: Final = (
         r"|unexpected|no matching)|tool calls must be followed"
         r"|role (?:tool|user|assistant|system)[^.;]{0,40}(?:must|should|cannot)|roles? (?:must|should) alternate"
         r"|must alternate|function (?:call|response)[^.;]{0,50}(?:turn|parts?|must|number)"
-        r"|assistant message prefill|must end with a user message|(?:first|last) (?:message|turn|role)[^.;]{0,30}(?:must"
+        r"|\bprefill\b|role (?:is )?not supported|while a run\b|has an active run|must end with a user message|(?:first|last) (?:message|turn|role)[^.;]{0,30}(?:must"
         r"|should|user|cannot)|expected last role|after (?:a )?user turn"
         r"|must be non[ -]?empty|(?:empty|blank) (?:content|text)|thinking blocks?[^.;]{0,60}(?:must|cannot|signature"
         r"|expected)|thought signature|invalid signature|duplicate (?:tool|id)"
@@ -183,7 +188,9 @@ LOOK_ALIKES: Final = (
     TextRule(
         "the model's own configuration",
         K.CONFIG,
-        r"window too small|context (?:window|length|size) (?:is )?too small|minimum is #|model[^.;]{0,60}(?:not found"
+        r"window too small|context (?:window|length|size) (?:is )?too small|minimum is #|gpu memory utilization"
+        r"|(?:max model len|max seq len|max num batched tokens|n ctx(?: \w+){0,2}) (?:\(?#\)? )?(?:is )?(?:larger|greater|smaller|less|<|>)"
+        r"(?: than)? (?:the )?(?:derived |maximum )?(?:max |n ctx|number of tokens that)|model[^.;]{0,60}(?:not found"
         r"|does not exist|not exist|unknown|is not a valid)|no such model|unknown model"
         r"|no models? loaded",
     ),
@@ -191,13 +198,19 @@ LOOK_ALIKES: Final = (
         "media size or count",
         K.MEDIA_LIMIT,
         rf"\b{_MEDIA}\b[^.;]{{0,60}}(?:exceed|too (?:large|big|long|many)|larger than|at most|limit|dimension|maximum"
-        rf"|duration|超)|(?:too many|number of|maximum of #|at most #|more than #) (?:\w+ )?{_MEDIA}\b"
+        rf"|duration|do(?:es)? not meet|超)|\b(?:max\w*|limit) (?:\w+ ){{0,3}}(?:per|of|for) {_MEDIA}\b|too much media|(?:too many|number of|maximum of #|at most #|more than #) (?:\w+ )?{_MEDIA}\b"
         r"|(?:图片|图像|文件|视频|音频)[^.;]{0,12}(?:过大|过长|超)",
         unless=(
             r"\btokens?\b|context (?:window|length|limit|size)|(?:exceeds?|over) (?:the )?(?:model )?context"
             r"|request size exceeds|cached"
         ),
         remedy=R.DROP_MEDIA,
+    ),
+    TextRule(
+        "schema too complex",
+        K.PARAMETER,
+        r"\b(?:grammar|schemas?)\b[^.;]{0,60}(?:too (?:large|complex|many|deep|long)|exceed)|too many states",
+        unless=r"context (?:window|length|limit|size)|# ?(?:bytes|kb|mb)\b|\btokens\b",
     ),
     TextRule(
         "text bytes",
@@ -211,7 +224,7 @@ LOOK_ALIKES: Final = (
         r"entity too large|payload (?:is |was )?(?:too|size|exceed\w*|larger|limit)|(?:request "
         r"|http )?body (?:is )?(?:too large|size|exceed|larger)|exceeds the maximum size|upload (?:size )?limit"
         r"|request size exceeds|larger than max \(?#"
-        r"|# ?(?:bytes|kb|mb|mib|gb|kib)\b|content length[^.;]{0,20}(?:exceed|too)|message larger than max"
+        r"|(?:request|buffer the) (?:\w+ )?body: length limit|# ?(?:bytes|kb|mb|mib|gb|kib)\b|content length[^.;]{0,20}(?:exceed|too)|message larger than max"
         r"|(?<!context )size limit(?: of)? #|request too large\W*\Z|request too large(?! for)"
         r"|请求体",
         unless=r"# tokens|context (?:window|length|limit|size)|token (?:limit|count)|too many tokens",
@@ -235,6 +248,12 @@ LOOK_ALIKES: Final = (
         r"|is too long for this field|must be (?:a )?(?:positive|non negative)",
     ),
     TextRule(
+        "no room left for output",
+        K.INPUT,
+        r"tokens must be (?:at least|greater than|>=?|positive)[^.;]{0,20}(?:got|given|received|was)[: ]+-\d"
+        r"|available context (?:size|length|window) -\d",
+    ),
+    TextRule(
         "cap of the output",
         K.OUTPUT_CAP,
         rf"\b{_OUTPUT}\b{_BETWEEN}{_LIMITING}|range of (?:\w+ )?max ?(?:\w+ )?tokens"
@@ -242,9 +261,10 @@ LOOK_ALIKES: Final = (
         r"|max(?:imum)? output (?:length|tokens?|size)(?: is| of|:) #|(?:at most|maximum of|up to) # (?:output|completion"
         r"|new) tokens"
         r"|# (?:output|completion|new) tokens?\b(?:(?!prompt|input|context|total)[^.]){0,50}(?:at most|\bmax|limit|\bcap\b|only)"
+        r"|max ?(?:\w+ )?tokens[^.;]{0,60}(?:integer|value) above max"
         r"|(?:invalid max ?(?:\w+ )?tokens value|max ?(?:\w+ )?tokens value of)"
         r"|(?:输出|生成)[^.;]{0,20}(?:超过|超出|大于|上限)|最大输出"
-        r"|max tokens[^.;]{0,20}(?:超过|超出|大于|取值|范围)",
+        r"|max tokens[^.;]{0,20}(?:超过|超出|大于|取值|范围|限制|非法|不能|最大|必须)",
         unless=_SUM,
     ),
 )
@@ -254,7 +274,7 @@ OTHERS: Final = (
     TextRule(
         "a missing message",
         K.INVARIANT,
-        r"at least one message|messages (?:is|are|must be|cannot be) (?:required|empty|non)|no messages",
+        r"at least one message|\[\] is too short|messages (?:is|are|must be|cannot be) (?:required|empty|non)|no messages",
     ),
     TextRule(
         "a parameter's value",
@@ -262,6 +282,7 @@ OTHERS: Final = (
         r"must be (?:between|one of|in|less than|greater than|at (?:least|most))\b|should be (?:one of|between|less than"
         r"|greater than|a valid)|input should be|unsupported|must be unique|(?:is|are) (?:missing|required)\b"
         r"|(?:is|are) not supported|must be an? (?:string|list|array|object|number|integer|boolean)|invalid (?:value|type"
-        r"|parameter)|unknown (?:parameter|field|argument)|extra inputs are not permitted|参数(?:错误|无效)",
+        r"|parameter)|(?:isn't|aren't) supported|not (?:less|greater) (?:than )?or equal|unexpected value|unknown variant|out of vocabulary"
+        r"|(?:prompt|chat|jinja) template|unknown (?:parameter|field|argument)|extra inputs are not permitted|参数(?:错误|无效)",
     ),
 )

@@ -41,7 +41,7 @@ _ECHO_FROM: Final = re.compile(
     r"|\bnear\s*:|\binput_value\s*=|\buser (?:wrote|said|asked|typed)\b|\bwhile (?:running|executing|calling)\b\s*:?"
     r"|\btool (?:output|result|arguments|input)s?\s*(?:was|were)?\s*:|\b(?:stdout|stderr|command|query|snippet|excerpt"
     r"|transcript)\s*:"
-    r"|\barguments\s*:|\bgot (?:text|content)\s*:)[^\n]*",
+    r"|\barguments\s*:|\btext\s*:(?=\s*[{\[\"'«])|\bgot (?:text|content)\s*:)[^\n]*",
     re.IGNORECASE,
 )
 #: Quoted spans of three words or more.

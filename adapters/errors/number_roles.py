@@ -60,7 +60,8 @@ _GAP: Final = r"[^#>=+;.]{0,48}"
 _COMPARISONS: Final = _comparisons(
     (
         (rf"#{_GAP}> {_GAP}# ?- {_GAP}#(?:{_GAP}= {_GAP}#)?", ("output", "limit", "input", "")),
-        (rf"#{_GAP}\+ {_GAP}#{_GAP}(?:>|exceed\w*) {_GAP}#", ("input", "output", "limit")),
+        (rf"#{_GAP}\+ {_GAP}#{_GAP}(?:>|exceed\w*|not (?:less|smaller) than) {_GAP}#", ("input", "output", "limit")),
+        (r"# ?[*×] ?#(?= ?= ?#)", ("", "")),
         (rf"#{_GAP}\+ {_GAP}# ?= ?#{_GAP}> {_GAP}#", ("input", "output", "total", "limit")),
         (r"# ?/ ?# ?> ?#", ("", "requested", "limit")),
         (rf"#{_GAP}> ?=? ?#", ("requested", "limit")),
@@ -75,6 +76,8 @@ _COMPARISONS: Final = _comparisons(
     )
 )
 
+_OUTPUT_NAME: Final = re.compile(r"\b(?:output|completion|max (?:new |completion )?tokens|generat\w+|prediction)\b")
+_INPUT_NAME: Final = re.compile(r"\b(?:inputs?|prompt|messages)\b")
 #: After the number: other things than tokens.
 _OTHER_UNIT: Final = re.compile(
     r" ?(?:seconds?|secs?|s|ms|minutes?|hours?|days?|images?|pages?|pixels?|px|messages?|blocks?|tools?|files?|items?|requests?"
@@ -95,6 +98,8 @@ _NO_COUNT_BEFORE: Final = re.compile(
     r"|resulting in a max\w* \w+ \w+ of|available tokens"
     r"|batch of|budget(?: tokens)?)[ :(=]*)\Z"
 )
+#: A number in brackets has the unit of the one before them: `34 pages (only 12 available)`.
+_BRACKET_AFTER: Final = re.compile(r"[^#(]{0,20}\((?:only |max |limit )?\Z")
 _LOWER_BOUND: Final = re.compile(r"(?:at least|more than|over|above) (?:of )?\(?\Z")
 
 #: Before the number, in the same clause. The first that matches wins.
@@ -106,7 +111,7 @@ _BEFORE: Final = _places(
         (
             r"(?:[<≤]=?|less than|fewer than|less than or equal to|at most|no more than|(?:not|cannot|can't|never"
             r"|n't) (?:exceed|be (?:greater|more|larger|longer)"
-            r" than)|up to|limited to(?: only)?|max(?:imum)? of|limit(?: of|:)?)\Z",
+            r" than)|up to|limited to(?: only)?|max(?:imum)? of|limit(?: of|:)?|(?:window|context|cache) of)\Z",
             "limit",
         ),
         (
@@ -140,7 +145,10 @@ _BEFORE: Final = _places(
         ),
         (r"\b(?:output|completion|generation|generated)(?: tokens?| length)?(?: is| of|:| =)?\Z|\bgenerating\Z", "output"),
         (r"(?:prompt|input) tokens? ?=\Z", "input"),
-        (r"\b(?:context (?:window|length|size|limit)|n ctx|max(?:imum)?|capacity|(?:model|seq|session|max) len)\b", "limit"),
+        (
+            r"\b(?:context (?:window|length|size|limit)|batch size|n ctx|max(?:imum)?|capacity|(?:model|seq|session|max) len)\b",
+            "limit",
+        ),
         (
             r"上限|最大|限制|最多|不超过|超过|超出|大于|以内"
             r"|limite|límite|máxim|massim|grenze|maximal|höchstens|au plus|лимит|максим|최대",
@@ -180,9 +188,16 @@ _AFTER: Final = _places(
         (r"\A tokens? long\b", "input"),
     )
 )
+#: Right after the number, and so plain that the clause before it does not count.
+_SAID_AFTER: Final = _places(
+    (
+        (r"\A (?:tokens? |bytes )?(?:requested|given|provided|supplied|received|sent|read)\b", "requested"),
+        (r"\A (?:tokens? )?(?:are |is )?(?:available|allowed|permitted)\b", "limit"),
+    )
+)
 _TOKENS: Final = re.compile(r" ?(?:tokens?\b|токен|トークン|토큰|jetons|令牌)")
 _OPENINGS: Final = " (:[=<,"
-_CLAUSE: Final = re.compile(r"[.;,():]|\b(?:but|however|while|whereas|although)\b")
+_CLAUSE: Final = re.compile(r"[.;,():]| - |\b(?:but|however|while|whereas|although)\b")
 
 
 def numbers_of(read: ReadText) -> Numbers:
@@ -197,6 +212,8 @@ def numbers_of(read: ReadText) -> Numbers:
         left, right = words[max(start, place - _LEFT) : place], words[place + 1 : min(end, place + _RIGHT)]
         before = words[max(0, place - _LEFT) : place]
         if number is None or number > _MOST_TOKENS or _OTHER_UNIT.match(right):
+            continue
+        if _OTHER_UNIT.match(left) and _BRACKET_AFTER.search(left) and not _TOKENS.match(right):
             continue
         unit = _unit(before, right)
         if index in given:
@@ -221,8 +238,20 @@ def _compared(words: str, places: list[int]) -> dict[int, Role]:
         for match in pattern.finditer(words):
             inside = [index for index, place in enumerate(places) if match.start() <= place < match.end()]
             if not any(index in roles for index in inside):
-                roles.update(zip(inside, named, strict=False))
+                swapped = named[:2] == ("input", "output") and _output_first(words, places[inside[0]], places[inside[1]])
+                roles.update(zip(inside, ("output", "input", *named[2:]) if swapped else named, strict=False))
     return roles
+
+
+def _output_first(words: str, first: int, second: int) -> bool:
+    """Whether a sum names the output before the input."""
+    one = words[max(0, first - 25) : first].rpartition("#")[2]
+    between, _, two = words[first + 1 : second].rpartition("+")
+    one += between
+    two += words[second + 1 : second + 15].partition(">")[0]
+    if _OUTPUT_NAME.search(one):
+        return not _INPUT_NAME.search(one)
+    return bool(_INPUT_NAME.search(two)) and not _OUTPUT_NAME.search(two)
 
 
 def _unit(before: str, right: str) -> Unit:
@@ -241,6 +270,9 @@ def _unit(before: str, right: str) -> Unit:
 
 def _role(left: str, right: str) -> Role:
     """By the clause before the number, by what follows it, then by all that stands before it."""
+    said = _role_by(_SAID_AFTER, right)
+    if said is not None:
+        return said
     wide = left.rstrip(_OPENINGS)
     clause = _CLAUSE.split(wide)[-1].strip()
     after = _role_by(_AFTER, right)

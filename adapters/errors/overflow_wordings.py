@@ -19,7 +19,7 @@ _OVER: Final = (
     r"(?:exceed(?:s|ed|ing)?|overflows|overflowed|surpass(?:es|ed)?|outgrew|overran|(?:is |are |was |were )?(?:much |far "
     r"|way )?(?:longer|larger|greater|bigger"
     r"|higher|more) than|(?:is|are|was|were|goes|went|go) (?:\w+ )?(?:over|above|beyond|past)|over (?:the|its|your)"
-    r"|above the|beyond the|>)"
+    r"|above the|beyond the|>=?|≥)"
 )
 #: What holds tokens: a window, or a maximum that is said of context, prompt, input, sequence, tokens or the model.
 _WINDOW: Final = (
@@ -27,7 +27,7 @@ _WINDOW: Final = (
     r"|limit|size|tokens?)"
     r"|input (?:length|limit|size|tokens?)|sequence (?:length|len)|seq len|model(?:'s)? (?:len|length|limit|capacity"
     r"|max(?:imum)?)|max model len|session len"
-    r"|n ctx|position embeddings|window|maximum length)"
+    r"|n ctx|position embeddings|window|max(?:imum)? (?:\w+ )?len(?:gth)?|(?:kv )?cache(?: size)?)"
 )
 _SUBJECT: Final = (
     r"(?:prompt|inputs?|context|conversation|dialog(?:ue)?|chat|history|messages?|thread|query|question|request|sequence"
@@ -59,14 +59,19 @@ OVERFLOWS: Final = (
         r"|in|this|model|models)|'s| ?\(#\)?)*[:,]?"
         r" (?:exceed(?:s|ed|ing)?|overflows|overflowed|overflow error|reached|full|exhausted|overrun|too small for)\b"
         r"|\b(?:token|length|prompt|input|model) limit (?:was |is |has been )?(?:reached|hit)"
-        r"|\b(?:conversation|chat|thread|session) (?:has |is )?(?:reached|hit|at) (?:its|the|a) (?:max\w*|limit|length)",
+        r"|\b(?:conversation|chat|thread|session) (?:has |is )?(?:reached|hit|at) (?:its|the|a) (?:max\w*|limit|length)"
+        r"|\b(?:reached|hit) (?:its|the|a|your) (?:max\w* )?(?:length|size|limit|end)? ?(?:for|of|in) (?:this|the|your) (?:context|conversation|chat|thread)"
+        r"|\b(?:reached|hit) (?:its|the|a|your) (?:context|conversation|prompt) (?:window|length|size|limit)"
+        r"|\b(?:ran|run|running|runs) out of (?:\w+ ){0,2}?(?:context|(?:room|space|tokens)[^.;]{0,30}\b(?:context|window|prompt))"
+        r"|\b(?:input|prompt|context|sequence) (?:length|size|window) error\b",
     ),
     TextRule("named as one", K.INPUT, r"(?:\A|\b(?:err|error:|model) )context overflow(?: error)? ?:"),
     TextRule(
         "input exceeds",
         K.INPUT,
-        rf"\b(?:tokens?|{_SUBJECT}|sequence length|length limit|model limit)\b"
-        r"(?:(?!deadline|retr|manager|cache|lifetime|expir|header|filter)[^.;]){0,60}?\bexceed(?:s|ed|ing)?\b"
+        rf"\b(?:tokens?|{_SUBJECT}|sequence length|length limit|model limit|max(?:imum)? (?:\w+ )?length)\b"
+        r"(?:(?!deadline|retr|manager|cache|lifetime|expir|header|filter)[^.;]){0,60}?"
+        r"\b(?:exceed(?:s|ed|ing)?|(?:is|are|was|were) (?:\w+ )?(?:longer|larger|greater|more|bigger|higher) than)\b"
         r"(?=\W*\Z| ?[:.,;!(#]"
         r"| (?:(?:the|this|its|our|your|customer|of|allowed|supported|configured) )*"
         r"(?:(?:max\w*|limit\w*)(?! (?:number|amount|count) of (?!tok|input|prompt))|allowed|what|models?|context|length"
@@ -101,6 +106,10 @@ OVERFLOWS: Final = (
         "tokens against a number",
         K.INPUT,
         r"(?:prompt|input|messages) # tokens?, \w+ #"
+        r"|\b(?:prompts?|inputs?|context|sequence|conversation|history)\b[^#.;]{0,40}#[^#.;]{0,12}"
+        r"(?:\bbut\b|\bwhile\b|\bonly\b|>|≥|\bmax|\blimit)[^#.;]{0,40}#"
+        r"|\bmax[^#.;]{0,50}\btokens?\b[^#.;]{0,40}#[^#]{0,30}\b(?:has|have|contains?|had|got|gave|received|sent|supplied)\b"
+        r"[^#.;]{0,20}# ?tokens?"
         r"|# ?(?:\w+ )?tokens?\b[^.;]{0,40}\b(?:but|while|only|max(?:imum|imal)?|limit|available|allowed|at most|allows"
         r"|supports?|permitted)\b[^.;]{0,40}#"
         r"|\b(?:at most|only|max\w*|limit\w*|up to|supports?|accepts?|allows?"
@@ -133,6 +142,7 @@ OVERFLOWS: Final = (
         K.INPUT,
         r"(?:not|n't|cannot|unable to|failed to|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b"
         r"[^.;]{0,40}(?:context|window|model|tokens)"
+        r"|(?:not|n't|cannot) be (?:enqueued|scheduled)[^;]{0,60}\b(?:cache|tokens)\b|too (?:big|large|long) (?:compared to|for) (?:the )?(?:kv|cache)"
         r"|(?:no|not enough|insufficient) (?:room|space)[^.;]{0,30}(?:context|window|prompt)"
         r"|truncat\w+[^.;]{0,40}context (?:window|length|size)",
     ),
@@ -154,8 +164,8 @@ OVERFLOWS: Final = (
 
 #: Output is part of what was too much.
 _OUTPUT_TOO: Final = re.compile(
-    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)|\bgenerat(?:e|ed"
-    r"|ing|ion)\b|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
+    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)|(?<!embedding )(?<!score )\bgenerat(?:e|ed"
+    r"|ing|ion)\b(?! error)|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
     r"|\bnew tokens\b|model token limit: # \(requested"
 )
 #: Wordings that need a status that does not speak against an overflow.

@@ -52,7 +52,10 @@ _ACCOUNT: Final = frozenset({401, 402})
 _DOUBTFUL: Final = frozenset({403, 404, 408, 429, 529})
 _OVERFLOW_KINDS: Final = frozenset({ErrorKind.INPUT, ErrorKind.INPUT_CHARS, ErrorKind.INPUT_BYTES})
 #: Exceptions of completions that arrived: the class says it all, and the text has other numbers.
-_BY_CLASS_ALONE: Final = frozenset({ErrorKind.OUTPUT_TRUNCATED, ErrorKind.CONTENT_FILTER})
+_BY_CLASS_ALONE: Final = frozenset({ErrorKind.OUTPUT_TRUNCATED, ErrorKind.CONTENT_FILTER, ErrorKind.QUOTA})
+#: A code such as `token_limit_exceeded`, which does not name the window, may be about these.
+_LIMITS_OF_ACCOUNT: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.QUOTA, ErrorKind.TPM_SINGLE_REQUEST})
+_WINDOW_CODE: Final = re.compile(r"context|prompt|input|conversation|\d", re.IGNORECASE)
 _UNIT_OF_KIND: Final[dict[ErrorKind, Unit]] = {
     ErrorKind.INPUT_CHARS: "characters",
     ErrorKind.FIELD_LENGTH: "characters",
@@ -144,9 +147,11 @@ def _verdict(failures: tuple[ProviderFailure, ...], read: ReadText, provider: st
     if by_class is not None and by_class.kind in _BY_CLASS_ALONE:
         return by_class
     by_code = _by_code(failures, provider)
-    if by_code is not None and by_code.kind in _OVERFLOW_KINDS:
-        return _widened(by_code, read)
     look_alike = first_match(LOOK_ALIKES, read.words)
+    if by_code is not None and by_code.kind in _OVERFLOW_KINDS:
+        if look_alike is None or look_alike.kind not in _LIMITS_OF_ACCOUNT or _WINDOW_CODE.search(by_code.evidence):
+            return _widened(by_code, read)
+        by_code = None
     if look_alike is not None and (by_code is None or by_code.kind in _REFINED.get(look_alike.kind, ())):
         return _Verdict(kind=look_alike.kind, evidence=f"text: {look_alike.name}", remedy=look_alike.remedy)
     if by_code is not None:

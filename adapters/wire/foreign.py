@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+from attrs import define, field
+
 from contextport.contracts import (
     Encoded,
     EncodingLossy,
@@ -28,11 +30,11 @@ from contextport.contracts.json_values import encodable
 
 __all__ = [
     "Losses",
+    "OwnForms",
     "arguments_object",
     "beneath",
     "data_url",
     "is_custom_call",
-    "own_raw",
     "request_list",
     "result_text",
     "split_data_url",
@@ -68,22 +70,72 @@ def unedited(message: Message, api: str) -> Native | None:
     return native if native is not None and native.api == api and native.parts is message.parts else None
 
 
-def own_raw(message: Message, part: Part, api: str) -> dict[str, Any] | None:
-    """The wire part that an edited message's part came from, to be copied; None if it is not of `api`, or was put in later.
+@define
+class OwnForms:
+    """Finds the wire parts that the parts of an edited message came from.
 
-    A part says not of which api its `raw` is, so it must be found in the wire form of its message.
+    A part says not of which api its `raw` is, so it must be found in the wire form of its message. That is indexed once, by what
+    can be compared at a glance, as messages may have thousands of parts.
     """
-    raw = getattr(part, "raw", None)
-    native = message.native
-    if not isinstance(raw, dict) or native is None or native.api != api or not _holds(native.raw, raw):
-        return None
-    return cast(dict[str, Any], raw)
+
+    _native: Native | None
+    #: By glance, each object of the wire form, and the item of its list that it stands in (itself, where the form is no list).
+    _index: dict[Any, list[tuple[dict[str, Any], dict[str, Any]]]] | None = field(init=False, default=None)
+
+    @classmethod
+    def of(cls, message: Message, api: str) -> OwnForms:
+        """The wire forms of a message's parts, none where it is not of `api`."""
+        native = message.native
+        return cls(native if native is not None and native.api == api else None)
+
+    def raw(self, part: Part) -> dict[str, Any] | None:
+        """The wire part that a part came from, to be copied; None if it is of another api, or was put in later."""
+        raw = getattr(part, "raw", None)
+        if self._native is None or not isinstance(raw, dict):
+            return None
+        fragment = cast(dict[str, Any], raw)
+        return fragment if any(one is fragment or one == fragment for one, _ in self._alike(fragment)) else None
+
+    def items(self, part: Part) -> list[dict[str, Any]]:
+        """The items of the wire form, a list, that hold what a part came from: the very one, or all that it may have been."""
+        raw = getattr(part, "raw", None)
+        if self._native is None or not isinstance(raw, dict):
+            return []
+        alike = self._alike(cast(dict[str, Any], raw))
+        same = [item for one, item in alike if one is raw]
+        return same or [item for one, item in alike if one == raw]
+
+    def _alike(self, fragment: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        if self._index is None:
+            self._index = {}
+            if self._native is not None:
+                _index_objects(self._native.raw, None, self._index)
+        return self._index.get(_glance(fragment), [])
 
 
-def _holds(value: Json, fragment: dict[str, Any]) -> bool:
+def _index_objects(
+    value: Json, item: dict[str, Any] | None, index: dict[Any, list[tuple[dict[str, Any], dict[str, Any]]]]
+) -> None:
     if isinstance(value, dict):
-        return value == fragment or any(_holds(one, fragment) for one in cast(dict[str, Any], value).values())
-    return isinstance(value, list) and any(_holds(one, fragment) for one in cast(list[Any], value))
+        held = cast(dict[str, Any], value)
+        item = held if item is None else item
+        index.setdefault(_glance(held), []).append((held, item))
+        for one in held.values():
+            _index_objects(one, item, index)
+    elif isinstance(value, list):
+        for one in cast(list[Any], value):
+            _index_objects(one, item, index)
+
+
+def _glance(value: dict[str, Any]) -> frozenset[Any]:
+    """The same for equal objects: all that they say, apart from what stands in lists."""
+    return frozenset([(key, _said_at_a_glance(one)) for key, one in value.items()])
+
+
+def _said_at_a_glance(value: Json) -> Any:
+    if isinstance(value, dict):
+        return _glance(cast(dict[str, Any], value))
+    return len(cast(list[Any], value)) if isinstance(value, list) else value
 
 
 def result_text(result: ToolResult) -> str:

@@ -21,7 +21,6 @@ from contextport.contracts import (
 )
 from contextport.contracts.json_values import encodable
 
-from .foreign import own_raw
 from .gemini_parts import API, PartDecoder, find_key, is_failure, is_plain
 from .media_types import media_mime
 from .part_encoding import Block, PartEncoder
@@ -133,7 +132,7 @@ class GeminiEncoder(PartEncoder):
         return {key: encodable(only if isinstance(only, str) else said)}
 
     def _inside(self, part: Part, n: int) -> Block | None:
-        movable = isinstance(part, Media) and part.media not in _IN_RESPONSES and own_raw(self.message, part, API) is None
+        movable = isinstance(part, Media) and part.media not in _IN_RESPONSES and self.own.raw(part) is None
         if not (movable and isinstance(part, Media)):
             return self.block(part, n)
         self.move(part, n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, cast
 
 from attrs import frozen
@@ -24,7 +25,7 @@ from contextport.contracts import (
     dump_json,
 )
 
-from .foreign import Losses, arguments_object, own_raw
+from .foreign import Losses, OwnForms, arguments_object
 from .langchain_blocks import API, decode_block, decode_parts, role_of
 from .media_types import media_mime
 
@@ -43,6 +44,11 @@ class LangChainEncoder:
     message: Message
     ids: Mapping[str, str]
     losses: Losses
+
+    @cached_property
+    def own(self) -> OwnForms:
+        """The wire forms that the parts of an edited message had."""
+        return OwnForms.of(self.message, API)
 
     def messages(self) -> list[_Dict]:
         """The dicts, each with the `type` of its class."""
@@ -145,14 +151,14 @@ class LangChainEncoder:
             arguments, exact = arguments_object(part.arguments)
             call_id = self._call_id(part, n)
             if part.complete and (exact or arguments != {"arguments": part.arguments}):
-                if not exact and own_raw(self.message, part, API) is None:
+                if not exact and self.own.raw(part) is None:
                     self._lost(LossKind.ARGUMENTS, n, "the exact string cannot be had back from the object")
                 if invalid:
                     self._lost(LossKind.ORDER, n, "stands before calls whose arguments are no JSON object")
                 calls.append({"name": part.name, "args": arguments, "id": call_id, "type": "tool_call"})
             else:
                 entry: _Dict = {"name": part.name, "args": part.arguments, "id": call_id, "error": None}
-                raw = own_raw(self.message, part, API)
+                raw = self.own.raw(part)
                 invalid.append({**entry, "type": "invalid_tool_call", **({"error": raw.get("error")} if raw else {})})
         value["tool_calls"], value["invalid_tool_calls"] = calls, invalid
 
@@ -179,11 +185,11 @@ class LangChainEncoder:
         if not blocks:
             return ""
         part, block = blocks[0]
-        plain = len(blocks) == 1 and isinstance(part, Text | JsonPart) and own_raw(self.message, part, API) is None
+        plain = len(blocks) == 1 and isinstance(part, Text | JsonPart) and self.own.raw(part) is None
         return block["text"] if plain else [block for _, block in blocks]
 
     def _block(self, part: Part, n: int) -> Any:
-        raw = own_raw(self.message, part, API)
+        raw = self.own.raw(part)
         match part:
             case Text():
                 if raw is None and part.citations:
@@ -218,7 +224,7 @@ class LangChainEncoder:
 
     def _call_block(self, call: ToolCall, n: int) -> Any:
         if call.executor == "server":
-            raw = own_raw(self.message, call, API)
+            raw = self.own.raw(call)
             return self._lost(LossKind.SERVER_TOOL, n, "a call that a provider ran itself") if raw is None else copy_json(raw)
         if not self._placed(call):
             return None

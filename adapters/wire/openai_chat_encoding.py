@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, cast
 
 import attrs
@@ -27,7 +28,7 @@ from contextport.contracts import (
 )
 from contextport.contracts.chat_format import API, decode
 
-from .foreign import Losses, data_url, is_custom_call, own_raw
+from .foreign import Losses, OwnForms, data_url, is_custom_call
 from .media_types import media_mime
 
 __all__ = ["ChatEncoder", "chat_media"]
@@ -48,6 +49,11 @@ class ChatEncoder:
     losses: Losses
     moved: list[dict[str, Any]] = field(factory=list[dict[str, Any]])
 
+    @cached_property
+    def own(self) -> OwnForms:
+        """The wire forms that the parts of an edited message had."""
+        return OwnForms.of(self.message, API)
+
     def messages(self) -> list[dict[str, Any]]:
         """A tool message for each result, and one for all else that is said."""
         parts = self.message.parts
@@ -67,7 +73,7 @@ class ChatEncoder:
         return dict(native.raw) if native is not None and native.api == API else {}
 
     def _in_content(self, part: Part) -> bool:
-        raw = own_raw(self.message, part, API)
+        raw = self.own.raw(part)
         return raw is not None and raw.get("type") in _IN_CONTENT
 
     def _call_id(self, part: ToolCall | ToolResult, n: int) -> str:
@@ -174,7 +180,7 @@ class ChatEncoder:
     def _call(self, call: ToolCall, n: int) -> dict[str, Any]:
         if call.namespace is not None:
             self._lost(LossKind.NAME, n, "the namespace is left out")
-        raw = own_raw(self.message, call, API)
+        raw = self.own.raw(call)
         kind, said = ("custom", "input") if is_custom_call(call) else ("function", "arguments")
         value: dict[str, Any] = copy_json(raw) if raw is not None else {}
         value.update(id=self._call_id(call, n), type=value.get("type", kind))
@@ -186,12 +192,12 @@ class ChatEncoder:
     def _content(self, said: Sequence[tuple[int, Part]], *, inside: bool) -> Any:
         """None for no content, a string for one text that was in no list, else content parts; `inside` results media is moved."""
         found = [(part, block) for n, part in said if (block := self._block(part, n, inside=inside)) is not None]
-        if len(found) == 1 and isinstance(found[0][0], Text | JsonPart) and own_raw(self.message, found[0][0], API) is None:
+        if len(found) == 1 and isinstance(found[0][0], Text | JsonPart) and self.own.raw(found[0][0]) is None:
             return found[0][1]["text"]
         return [block for _, block in found] or None
 
     def _block(self, part: Part, n: int, *, inside: bool) -> Any:
-        raw = own_raw(self.message, part, API)
+        raw = self.own.raw(part)
         match part:
             case Text():
                 return self._text(part, raw, n)

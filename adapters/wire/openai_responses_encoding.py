@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, cast
 
 import attrs
@@ -26,7 +27,7 @@ from contextport.contracts import (
     dump_json,
 )
 
-from .foreign import Losses, data_url, is_custom_call, own_raw
+from .foreign import Losses, OwnForms, data_url, is_custom_call
 from .media_types import media_mime
 from .openai_responses_items import API, ARGUMENT_KEYS, CONTENT, decode_reasoning, decode_result
 
@@ -54,6 +55,11 @@ class ItemEncoder:
     kinds: Mapping[str, str]
     losses: Losses
 
+    @cached_property
+    def own(self) -> OwnForms:
+        """The wire forms that the parts of an edited message had."""
+        return OwnForms.of(self.message, API)
+
     def items(self) -> list[_Item]:
         """The items, in the order of the parts."""
         message = self.message
@@ -74,13 +80,13 @@ class ItemEncoder:
             block = self._block(part, n)
             if block is None:
                 continue
-            base = self._base(part, used)
+            base = self._base(part, opened, used)
             if opened is None or (base is not opened.base and base is not None) or self._stands_alone(opened):
                 items += self._closed(opened)
                 opened = _Open(base)
                 used += [base] if base is not None else []
             opened.blocks.append(block)
-            opened.plain = opened.plain and "text" in block and own_raw(message, part, API) is None
+            opened.plain = opened.plain and "text" in block and self.own.raw(part) is None
         return items + self._closed(opened)
 
     def _lost(self, kind: LossKind, part: int, detail: str) -> None:
@@ -88,17 +94,21 @@ class ItemEncoder:
 
     # --- messages among the items
 
-    def _base(self, part: Part, used: list[_Item]) -> _Item | None:
-        """The item that a part's text stood in, unless it is full already."""
+    @cached_property
+    def _held(self) -> list[_Item]:
+        """The message items that the message was on the wire."""
         native = self.message.native
-        if native is None or native.api != API or not isinstance(native.raw, list):
+        items = native.raw if native is not None and native.api == API and isinstance(native.raw, list) else []
+        return [item for item in cast(list[_Item], items) if item.get("type") in (None, "message") and "role" in item]
+
+    def _base(self, part: Part, opened: _Open | None, used: list[_Item]) -> _Item | None:
+        """The item that a part's text stood in, or the only one there is; never one again that is closed, as ids are unique."""
+        if not self._held:
             return None
-        held = [item for item in cast(list[_Item], native.raw) if item.get("type") in (None, "message") and "role" in item]
-        raw = getattr(part, "raw", None)
-        found = next((item for item in held if isinstance(item.get("content"), list) and raw in item["content"]), None)
-        if found is None:
-            found = held[0] if len(held) == 1 else None
-        return found
+        found = [item for item in self.own.items(part) if "role" in item] or (self._held if len(self._held) == 1 else [])
+        if opened is not None and any(item is opened.base for item in found):
+            return opened.base
+        return next((item for item in found if all(item is not one for one in used)), None)
 
     def _stands_alone(self, opened: _Open) -> bool:
         """Whether no more may be added: a model's words without an item of their own are a string."""
@@ -121,7 +131,7 @@ class ItemEncoder:
         return [item]
 
     def _block(self, part: Part, n: int) -> Any:
-        raw = own_raw(self.message, part, API)
+        raw = self.own.raw(part)
         match part:
             case Text():
                 return self._text(part.text, raw, n, part)
@@ -156,7 +166,7 @@ class ItemEncoder:
         return {"type": "input_text", "text": text}
 
     def _refusal(self, part: Refusal, n: int) -> _Item:
-        base = self._base(part, [])
+        base = self._base(part, None, [])
         if base is not None and isinstance(base.get("content"), list):
             return {"type": "refusal", "refusal": part.text}
         self._lost(LossKind.REFUSAL, n, "went along as text")
@@ -165,7 +175,7 @@ class ItemEncoder:
     # --- other items
 
     def _item(self, part: ToolCall | ToolResult | Thinking | Opaque, n: int) -> _Item | None:
-        raw = own_raw(self.message, part, API)
+        raw = self.own.raw(part)
         if isinstance(part, Opaque):
             return cast(_Item, copy_json(part.raw))
         if isinstance(part, Thinking):
@@ -213,7 +223,7 @@ class ItemEncoder:
             return cast(_Item, copy_json(raw))
         blocks = [block for part in result.parts if (block := self._output_block(part, n)) is not None]
         alone = result.parts[0] if len(blocks) == len(result.parts) == 1 else None
-        plain = isinstance(alone, JsonPart) or (isinstance(alone, Text) and own_raw(self.message, alone, API) is None)
+        plain = isinstance(alone, JsonPart) or (isinstance(alone, Text) and self.own.raw(alone) is None)
         output: Any = blocks[0]["text"] if plain else blocks or ""
         if result.status == "error" and (raw is None or raw.get("status") != "failed"):
             self._lost(LossKind.STATUS, n, "that the result is an error is not said")
@@ -222,7 +232,7 @@ class ItemEncoder:
         return {**base, "call_id": self._call_id(result, n), "output": output}
 
     def _output_block(self, part: Part, n: int) -> Any:
-        raw = own_raw(self.message, part, API)
+        raw = self.own.raw(part)
         if isinstance(part, Text) and raw is None:
             if part.citations:
                 self._lost(LossKind.CITATIONS, n, "left out")

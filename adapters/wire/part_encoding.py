@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import attrs
@@ -27,7 +28,7 @@ from contextport.contracts import (
 )
 from contextport.contracts.json_values import encodable
 
-from .foreign import Losses, arguments_object, own_raw
+from .foreign import Losses, OwnForms, arguments_object
 
 __all__ = ["Block", "PartEncoder"]
 
@@ -53,6 +54,11 @@ class PartEncoder(ABC):
     #: What `Thinking.origin` begins with when this api signed it.
     origins: ClassVar[frozenset[str]]
 
+    @cached_property
+    def own(self) -> OwnForms:
+        """The wire forms that the parts of an edited message had."""
+        return OwnForms.of(self.message, self.api)
+
     def blocks(self) -> list[Block]:
         """The blocks of the message, in the order of its parts."""
         blocks: list[Block] = []
@@ -67,7 +73,7 @@ class PartEncoder(ABC):
 
     def block(self, part: Part, n: int) -> Block | None:
         """The block of a part, or None where it has no place or says nothing. Losses are noted at index `n`."""
-        raw = own_raw(self.message, part, self.api)
+        raw = self.own.raw(part)
         if raw is not None and self.says(raw, part):
             return cast(Block, encodable(raw))
         match part:

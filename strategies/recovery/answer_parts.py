@@ -6,7 +6,7 @@ import attrs
 
 from contextport.contracts import Completion, Message, Part, Refusal, Text, Thinking, ToolCall, Usage
 
-__all__ = ["added_usage", "cut_calls", "joined", "refusal_parts", "says_something", "text_of", "without_cut_calls"]
+__all__ = ["added_usage", "cut_calls", "in_one", "joined", "refusal_parts", "says_something", "text_of", "without_cut_calls"]
 
 
 def text_of(parts: tuple[Part, ...]) -> str:
@@ -62,6 +62,18 @@ def joined(before: tuple[Part, ...], after: tuple[Part, ...], skipped: int) -> t
         else:
             said.append(part)
     return (*thought, *said)
+
+
+def in_one(carried: tuple[Message, ...], parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts of messages that a provider paused after, and what followed, in one: texts that meet become one."""
+    said: list[Part] = []
+    for part in [*(part for message in carried for part in message.parts), *parts]:
+        last = said[-1] if said else None
+        if type(part) is Text and type(last) is Text:
+            said[-1] = Text(last.text + part.text, citations=(*last.citations, *part.citations))
+        else:
+            said.append(part)
+    return tuple(said)
 
 
 def added_usage(total: Usage | None, completion: Completion) -> Usage | None:

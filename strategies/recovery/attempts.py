@@ -23,6 +23,7 @@ from contextport.contracts import (
     ModelCallFailed,
     ProviderFailure,
     Remedy,
+    RequestTooLarge,
     StopReason,
     Usage,
 )
@@ -36,6 +37,8 @@ from .rest_request import end_of
 from .smaller_window import recover, recover_bytes, request_too_large
 
 __all__ = ["Attempts"]
+
+_BODY_CUTS = 2  # first to a part of the body, then to what must be sent
 
 _WINDOW_FULL = ErrorReading(
     kind=ErrorKind.OUTPUT_HIT_WINDOW, remedy=Remedy.KEEP_OUTPUT_THEN_COMPACT, evidence="stop reason window_limit"
@@ -66,7 +69,7 @@ class Attempts:
     tried: list[int] = field(factory=list[int])
     usage: Usage | None = None
     cause: ModelCallFailed | None = None  # the first refusal: that is what a host has to know
-    body_was_cut: bool = False
+    body_cuts: int = 0
     was_halved: bool = False  # the output limit, where nothing else was left
     _window: Context | None = None
 
@@ -191,7 +194,7 @@ class Attempts:
                 sizes=self._sizes_now(),
                 profile=self.profile,
                 answer=self._least(),
-                shrink=self.shrink,
+                shrink=self.shrink ** len(self.tried),  # each time more than the time before (R175)
                 tried=self.tried[:-1],
                 sink=self.sink,
             )
@@ -201,13 +204,22 @@ class Attempts:
             self.was_halved = True
 
     async def _cut_body(self, reading: ErrorReading) -> None:
-        if self.body_was_cut:
-            raise request_too_large(self.window.messages, reading.limit if reading.unit == "bytes" else None)
-        self.body_was_cut = True
-        sizes = self._sizes_now()
+        if self.body_cuts == _BODY_CUTS:
+            raise self._body_too_large(reading)
+        self.body_cuts += 1
         self._window = await recover_bytes(
-            self.manager, self.session_id, reading, self.window, sizes=sizes, profile=self.profile, sink=self.sink
+            self.manager,
+            self.session_id,
+            reading,
+            self.window,
+            sizes=self._sizes_now(),
+            profile=self.profile,
+            again=self.body_cuts > 1,
+            sink=self.sink,
         )
+
+    def _body_too_large(self, reading: ErrorReading) -> RequestTooLarge:
+        return request_too_large(self.window.messages, reading.limit if reading.unit == "bytes" else None)
 
     def _beside_input(self, reading: ErrorReading) -> int:
         """The output limit that fits beside the input, by the numbers of the error; 0 if they do not say."""
@@ -234,8 +246,10 @@ class Attempts:
         self._emit(EventKind.OUTPUT_LIMIT_LOWERED, {"kind": reading.kind.value, "before": sent, "limit": limit})
         return True
 
-    def _spent(self, reading: ErrorReading, refused: ModelCallFailed | None) -> ContextOverflow | ModelCallFailed:
+    def _spent(self, reading: ErrorReading, refused: ModelCallFailed | None) -> ContextPortError:
         """What is raised when the tries are used up."""
+        if reading.kind is ErrorKind.PAYLOAD_BYTES:
+            return self._body_too_large(reading)
         if refused is not None and not reading.is_overflow:
             return refused
         return ContextOverflow(

@@ -17,7 +17,6 @@ from contextport.contracts import (
     Json,
     Message,
     ModelCallFailed,
-    Part,
     ProviderFailure,
     StopReason,
     StreamsCompletions,
@@ -29,7 +28,7 @@ from contextport.contracts import (
 from contextport.contracts.profile import ProviderProfile
 from contextport.strategies.arguments import check_count
 
-from .answer_parts import cut_calls, joined, says_something, text_of
+from .answer_parts import cut_calls, in_one, joined, says_something, text_of
 from .answer_state import ContinuedOutput, Discarded, Need, Unfinished
 from .next_step import ContinuationPolicy, Progress, progress_after
 from .rest_request import request_for
@@ -242,8 +241,7 @@ class _Run:
     def _message(self) -> Message | None:
         """The one message that all calls together made; the provider's own where there was one call and nothing was left out."""
         answer = self.answer
-        carried: list[Part] = [part for message in answer.carried for part in message.parts]
-        parts = (*carried, *answer.parts) if carried else answer.parts
+        parts = in_one(answer.carried, answer.parts) if answer.carried else answer.parts
         if not says_something(parts):
             return None
         if not self.completions:

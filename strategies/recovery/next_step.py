@@ -135,7 +135,7 @@ def _others(answer: Unfinished) -> list[object]:
 
 
 def _raised(answer: Unfinished, completion: Completion, policy: ContinuationPolicy) -> int | None:
-    """A higher limit for the next call, or None where there is none or the present one is not known."""
+    """A higher limit for the next call, or None where there is none. The highest one where the present one is not known."""
     current = answer.max_output or (completion.usage.output_tokens if completion.usage else 0)
-    higher = min(policy.output_cap, int(current * policy.raise_factor))
-    return higher if current and higher > current else None
+    higher = min(policy.output_cap, int(current * policy.raise_factor)) if current else policy.output_cap
+    return higher if higher > current else None

@@ -69,9 +69,9 @@ class Responder:
 
     An overflow is answered with a strictly smaller window (`recover`), up to `max_tries` requests in all, then with
     `ContextOverflow`, which lists what was tried. An output limit that is too large for the model or beside the input is lowered,
-    as long as `min_output` tokens are left. A body that is too large is made smaller once, or `RequestTooLarge` names the message
-    that makes it so. Every other failure, such as a rate limit, is raised at once: it is never answered with compaction, and
-    repeating it is the host's decision.
+    as long as `min_output` tokens are left. A body that is too large is made smaller, twice at most, or `RequestTooLarge` names
+    the message that makes it so. Every other failure, such as a rate limit, is raised at once: it is never answered with
+    compaction, and repeating it is the host's decision.
 
     `limits` is what the model allows: with `window`, each request leaves room for the answer and says how long it may be, at
     most `limits.max_output`. `counter` is the manager's; one that learns is told what providers report, under the name
@@ -164,7 +164,7 @@ class Responder:
             except ModelCallFailed as error:
                 failure = error
             going = await attempts.again(output, failure)
-            if going and streamed and attempts.resume is None:
+            if going and streamed and (output is None or attempts.resume is None):
                 yield Discarded(streamed)
         if output is None:
             raise AssertionError("a request that failed was raised or repeated")

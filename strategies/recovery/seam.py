@@ -17,7 +17,7 @@ __all__ = ["Seam", "in_code_block"]
 _AT_WORD = 8  # letters and digits that a repetition has at least when it begins with a word: two or three words
 _INSIDE_WORD = 16  # and when it begins inside one, unless it is longer than this:
 _LONG = 32
-_ALL = 3  # and when it is all that was written
+_ALL = 3  # and when it is all that was written, and more follows
 _AFTER_PREAMBLE = 16  # and when it follows a line that announces it: "Here is the rest:"
 _PREAMBLE = 120  # characters of such a line at most
 _PIECE = 24  # letters and digits of a continuation that is a piece of the answer, and nothing else
@@ -122,10 +122,11 @@ def _repetition(written: str, more: str, least: int) -> int:
     at = len(written) - length
     text = written[at:]
     inside_word = at > 0 and written[at - 1].isalnum() and text[0].isalnum()
-    enough = _ALL if at == 0 else _INSIDE_WORD if inside_word and length < _LONG else _AT_WORD
+    anew = at == 0 and bool(more[length:].strip())  # "yes" after "yes" may well be meant
+    enough = _ALL if anew else _INSIDE_WORD if inside_word and length < _LONG else _AT_WORD
     if _letters(text) < max(least, enough):
         return 0
-    periodic = 2 * _borders(text)[-1] >= length
+    periodic = 2 * _borders(text)[-1] >= length - 1  # as in "no no", where what stands between is there once less
     return 0 if periodic or written.find(text) < at else length
 
 

@@ -95,18 +95,22 @@ async def recover_bytes(
     *,
     sizes: RequestSizes,
     profile: ProviderProfile | str | None = None,
+    again: bool = False,
     sink: EventSink | None = None,
 ) -> Context:
     """A window whose request body is smaller, after a provider refused the one of `seen` for its size in bytes.
 
-    Older messages are left out until the body is within nine tenths of the limit, or of half its size if no limit was said.
+    Older messages are left out until the body is within nine tenths of the limit, or of a quarter of its size if no limit was
+    said. What has to be sent stays; if that is refused as well, or `again` says that a smaller body was, nothing else is sent.
 
-    Raises `RequestTooLarge` with `message_id` when what must be sent is larger than that: leaving out others would not help.
+    Raises `RequestTooLarge` with `message_id` when what must be sent is larger than the limit, or makes nearly all of the body:
+    leaving out others would not help.
     """
     body = sum(map(body_bytes, seen.messages))
     known = error.limit if error.unit == "bytes" and error.limit is not None and error.limit < body else None
-    kept = _kept(seen.messages, body // 2 if known is None else known * 9 // 10, sizes.counter)
-    if kept is None:
+    allowed = 0 if again else body // 4 if known is None else known * 9 // 10
+    kept = _kept(seen.messages, allowed, sizes.counter)
+    if sum(map(body_bytes, kept)) > (body * 9 // 10 if known is None else known):
         raise request_too_large(seen.messages, known)
     tokens = sum([message_tokens(message, sizes.counter) for message in kept]) + sizes.extra_tokens + sizes.tool_tokens
     limit = sizes.max_tokens(min(tokens, sizes.counted(seen) - 1))
@@ -117,18 +121,20 @@ async def recover_bytes(
     return window
 
 
-def _kept(messages: tuple[Message, ...], allowed: int, counter: TokenCounter) -> list[Message] | None:
-    """System messages, the newest question and the newest steps within `allowed` bytes; None if the newest step is not."""
+def _kept(messages: tuple[Message, ...], allowed: int, counter: TokenCounter) -> list[Message]:
+    """What must be sent (system and pinned messages, the newest question, the newest step), and newer steps within `allowed`
+    bytes.
+    """
     question = newest_question(messages)
-    kept = [message for n, message in enumerate(messages) if is_system(message) or n == question]
+    kept = [message for n, message in enumerate(messages) if is_system(message) or message.pinned or n == question]
     known = {message.id for message in kept}
     spent = sum(map(body_bytes, kept))
     steps = split(messages, counter)
     for nth, step in enumerate(reversed(steps.steps)):
         more = [message for message in steps.messages[step.start : step.stop] if message.id not in known]
         spent += sum(map(body_bytes, more))
-        if spent > allowed:
-            return kept if nth else None
+        if nth and spent > allowed:
+            break
         kept.extend(more)
     return kept
 

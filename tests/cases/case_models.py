@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Sequence
+from itertools import pairwise
 from typing import Any, cast
+
+import attrs
 
 from contextport.contracts import (
     ChatModel,
@@ -15,39 +18,41 @@ from contextport.contracts import (
     ModelCallFailed,
     Part,
     ProviderFailure,
-    StopReason,
+    Refusal,
     StreamsCompletions,
-    Text,
     TextDelta,
     TokenCounter,
     ToolCall,
+    from_chat,
     implements,
     to_chat,
 )
+from contextport.contracts.stop_reasons import STOP_WORDS, stop_reason
+from contextport.contracts.usage import usage_from
 
 from .evidence import Dict
 
-STOPS = {
-    "stop": StopReason.END,
-    "end_turn": StopReason.END,
-    "length": StopReason.OUTPUT_LIMIT,
-    "max_tokens": StopReason.OUTPUT_LIMIT,
-    "model_context_window_exceeded": StopReason.WINDOW_LIMIT,
-    "tool_calls": StopReason.TOOL_CALLS,
-    "tool_use": StopReason.TOOL_CALLS,
-    "pause_turn": StopReason.PAUSED,
-    "refusal": StopReason.REFUSAL,
-    "content_filter": StopReason.FILTERED,
-}
+#: The api whose word each stop word is, whatever its spelling: `MAX_TOKENS`, `max_tokens` and `max-tokens` are one.
+_API_OF_WORD = {word.lower(): (api, word) for api, words in reversed(STOP_WORDS.items()) for word in words}
 #: Failures by name: status, code, type, text.
 FAILURES: dict[str, tuple[int, str | None, str | None, str]] = {
     "overflow": (400, "context_length_exceeded", "invalid_request_error", "the input exceeds the context window of this model"),
     "server_error": (500, None, "server_error", "The server had an error while processing the request"),
     "rate_limit": (429, "rate_limit_exceeded", "requests", "Rate limit reached for requests per minute"),
     "overloaded": (529, None, "overloaded_error", "Overloaded"),
+    "unavailable": (503, None, "server_error", "The service is unavailable, try again later"),
+    "timeout": (408, None, "timeout", "Request timed out"),
+    "quota": (429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota"),
+    "auth": (401, "invalid_api_key", "invalid_request_error", "Incorrect API key provided"),
+    "invalid_request": (400, None, "invalid_request_error", "Invalid value for a parameter"),
+    "content_filter": (400, "content_filter", None, "The response was filtered"),
     "body": (413, None, "request_too_large", "Request exceeds the maximum size"),
-    "prefill": (400, None, "invalid_request_error", "messages: final assistant content cannot end with trailing whitespace"),
+    "whitespace": (400, None, "invalid_request_error", "messages: final assistant content cannot end with trailing whitespace"),
+    "prefill": (400, None, "invalid_request_error", "This model does not support assistant message prefill"),
+    "order": (400, None, "invalid_request_error", "messages: roles must alternate between user and assistant"),
+    "empty": (400, None, "invalid_request_error", "messages: content must not be empty"),
 }
+_ALIASES = {"error": "server_error", "stream_error": "server_error", "connection_error": "server_error", "429": "rate_limit"}
 _PIECE = 4
 
 
@@ -66,9 +71,9 @@ class CaseModel:
         self.limits: list[int | None] = []
 
     @property
-    def has_more_steps(self) -> bool:
-        """Whether a script is not at its end."""
-        return len(self.requests) < len(self._fake.get("steps", []))
+    def steps_left(self) -> list[Any]:
+        """What is left of a script."""
+        return list(self._fake.get("steps", [])[len(self.requests) :])
 
     async def complete(
         self, messages: Sequence[Message], *, max_output: int | None = None, tools: Sequence[Json] = ()
@@ -97,11 +102,11 @@ class CaseModel:
         self.limits.append(max_output)
         refusal = self._refusal(messages)
         if refusal is not None:
-            return "", _failure(refusal)
+            return "", self._failure(refusal)
         if "always" in self._fake:
-            return _answer(self._fake["always"])
+            return self._answer(self._fake["always"])
         steps = self._fake.get("steps")
-        return _answer("ok:Done" if steps is None else steps[len(self.requests) - 1])
+        return self._answer("ok:Done" if steps is None else steps[len(self.requests) - 1])
 
     def _refusal(self, messages: Sequence[Message]) -> str | None:
         fake, wire = self._fake, self.requests[-1]
@@ -109,48 +114,95 @@ class CaseModel:
             return "overflow"
         if "reject_body_over_bytes" in fake and len(json.dumps(wire).encode()) > fake["reject_body_over_bytes"]:
             return "body"
-        strict = fake.get("strict")
-        if strict not in (None, "no_trailing_whitespace_prefill"):
+        strict = fake.get("strict") or ()
+        return next((fault for one in ([strict] if isinstance(strict, str) else strict) if (fault := _fault(one, wire))), None)
+
+    def _failure(self, named: Any) -> ModelCallFailed:
+        """The failure of that name, or of that status, code, type and message. `status` of the fake is that of its refusals."""
+        if isinstance(named, dict):
+            given = cast(Dict, named)
+            base = self._failure(str(given["name"])) if "name" in given else None
+            failure = ProviderFailure() if base is None else cast(ProviderFailure, base.details["failure"])
+            stated = {key: given[key] for key in ("status", "code", "type", "message") if key in given}
+            return _raised(attrs.evolve(failure, **stated))
+        name = _ALIASES.get(named, named)
+        if name not in FAILURES:
+            raise ValueError(f"the failure {named!r} is not known; known: {', '.join(FAILURES)}, ok")
+        status, code, kind, text = FAILURES[name]
+        return _raised(ProviderFailure(status=self._fake.get("status", status), code=code, type=kind, message=text))
+
+    def _answer(self, step: Any) -> Completion | tuple[str, ModelCallFailed]:
+        if isinstance(step, str):
+            name, _, text = step.partition(":")
+            if name == "ok":
+                return _completion({"text": text, "finish_reason": "stop"})
+            return text, self._failure(name.removesuffix("_after_partial"))
+        given = cast(Dict, step)
+        return (given.get("text") or "", self._failure(given["error"])) if "error" in given else _completion(given)
+
+
+def _raised(failure: ProviderFailure) -> ModelCallFailed:
+    return ModelCallFailed(f"the provider answered {failure.status}: {failure.message}", failure=failure)
+
+
+def _fault(strict: str, wire: list[Dict]) -> str | None:
+    """The failure by which a provider that is strict in this way refuses the messages; None if it takes them."""
+    said = [one for one in wire if one["role"] not in ("system", "developer")]
+    last = said[-1] if said else {}
+    match strict:
+        case "no_trailing_whitespace_prefill":
+            text = _text(last)
+            return "whitespace" if last.get("role") == "assistant" and (not text or text != text.rstrip()) else None
+        case "no_prefill" | "last_is_user" | "ends_with_user":
+            return "prefill" if last.get("role") == "assistant" else None
+        case "alternate" | "alternating" | "alternating_roles" | "strict_roles":
+            roles = [one["role"] for one in said if one["role"] != "tool"]
+            return "order" if roles[:1] != ["user"] or any(a == b for a, b in pairwise(roles)) else None
+        case "starts_with_user" | "first_is_user":
+            return None if said and said[0]["role"] == "user" else "order"
+        case "no_empty_content" | "no_empty" | "no_empty_messages":
+            return "empty" if any(not _text(one).strip() and not one.get("tool_calls") for one in said) else None
+        case _:
             raise ValueError(f"strict {strict!r} is not known")
-        last = messages[-1]
-        glued = last.role == "assistant" and (not last.text or last.text != last.text.rstrip())
-        return "prefill" if strict and glued else None
 
 
-def _failure(name: str) -> ModelCallFailed:
-    if name not in FAILURES:
-        raise ValueError(f"the failure {name!r} is not known; known: {', '.join(FAILURES)}, ok")
-    status, code, kind, text = FAILURES[name]
-    failure = ProviderFailure(status=status, code=code, type=kind, message=text)
-    return ModelCallFailed(f"the provider answered {status}: {text}", failure=failure)
-
-
-def _answer(step: Any) -> Completion | tuple[str, ModelCallFailed]:
-    if isinstance(step, str):
-        name, _, text = step.partition(":")
-        if name == "ok":
-            return _completion({"text": text, "finish_reason": "stop"})
-        return text, _failure(name.removesuffix("_after_partial"))
-    return _completion(cast(Dict, step))
+def _text(wire: Dict) -> str:
+    content = wire.get("content")
+    if isinstance(content, list):
+        return "".join([str(part.get("text") or "") for part in cast(list[Dict], content)])
+    return content if isinstance(content, str) else ""
 
 
 def _completion(step: Dict) -> Completion:
-    raw = str(step.get("finish_reason") or step.get("stop_reason") or "stop")
-    calls = tuple([_call(wire) for wire in step.get("tool_calls", [])])
-    stop = STOPS[raw]
-    if any(call.complete for call in calls):
-        stop = StopReason.TOOL_CALLS
-    elif stop is StopReason.TOOL_CALLS:
-        stop = StopReason.UNKNOWN  # MODEL-3
-    text = step.get("text", "")
-    parts: tuple[Part, ...] = ((Text(text),) if text else ()) + calls
-    return Completion(message=Message(role="assistant", parts=parts), stop=stop, raw_stop=raw)
+    """The answer of a step: an assistant message in chat form, or its fields, with the provider's word for its end."""
+    given = {**step, **cast(Dict, step.get("message") or {})}
+    raw = str(step.get("finish_reason") or step.get("stop_reason") or ("tool_calls" if given.get("tool_calls") else "stop"))
+    api, word = _API_OF_WORD.get(raw.replace("-", "_").lower(), ("openai.chat", raw))
+    cut = stop_reason(api, word).is_cut
+    parts = [*_said(given), *(_call(wire, cut=cut) for wire in given.get("tool_calls") or [])]
+    usage = usage_from("openai.chat", step["usage"]) if isinstance(step.get("usage"), dict) else None
+    calls, refused = [part for part in parts if isinstance(part, ToolCall)], any(isinstance(part, Refusal) for part in parts)
+    stop = stop_reason(api, word, calls=calls, refused=refused)
+    return Completion(message=Message(role="assistant", parts=tuple(parts)), stop=stop, raw_stop=raw, usage=usage)
 
 
-def _call(wire: Dict) -> ToolCall:
-    arguments = wire["function"]["arguments"]
+def _said(given: Dict) -> list[Part]:
+    """The parts apart from calls: `content` in any chat form, else `thinking` and `text`."""
+    content = given.get("content", given.get("text"))
+    thinking = given.get("thinking") or given.get("reasoning") or given.get("reasoning_content")
+    before = [{"type": "thinking", "thinking": thinking}] if thinking else []
+    after = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
+    if not before and not after and not given.get("refusal"):
+        return []
+    wire = {"role": "assistant", "content": [*before, *cast(list[Any], after)]}
+    return list(from_chat({**wire, "refusal": given["refusal"]} if given.get("refusal") else wire).parts)
+
+
+def _call(wire: Dict, *, cut: bool) -> ToolCall:
+    arguments = wire["function"].get("arguments") or ""
+    arguments = arguments if isinstance(arguments, str) else json.dumps(arguments)
     try:
-        json.loads(arguments)
+        json.loads(arguments or ("" if cut else "{}"))
         whole = True
     except ValueError:
         whole = False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.adapters.stores.memory_store import MemoryContextStore
-from contextport.contracts import CompressionStrategy, Limits, Message, ModelCallFailed
+from contextport.contracts import CompressionStrategy, ContextOverflow, Limits, Message, ModelCallFailed
 from contextport.contracts.profile import ProviderProfile
 from contextport.strategies import KeepRecentTokens
 from contextport.strategies.recovery import (
@@ -27,7 +27,6 @@ from .manager_session import SESSION, Driven, engine, log_text, stored_rows
 from .strategies_of_cases import strategies, words_counter
 from .words_counter import WordsCounter
 
-_HOST_TRIES = 4
 PREFILL = ProviderProfile(name="prefill", api="anthropic.messages", provider="anthropic", prefill="last_assistant")
 
 Asks = Callable[[Driven, CaseModel, WordsCounter], Awaitable[ContinuedOutput]]
@@ -61,15 +60,14 @@ def _answering(case: Case, *, streaming: bool) -> Asks:
             limits=Limits(window=case.given.get("window"), max_output=case.given.get("max_output"), source="case"),
             min_output=int(case.given.get("min_output", 1)),
         )
-        for _ in range(_HOST_TRIES):
+        while True:
             try:
                 async for piece in responder.stream(SESSION, streaming=streaming):
                     if isinstance(piece, Answer):
                         return piece.output
-            except ModelCallFailed:
-                if not model.has_more_steps:
+            except (ModelCallFailed, ContextOverflow):
+                if not model.steps_left or case.asks_for("raises"):
                     raise
-        raise AssertionError("the script of the model does not end")
 
     return ask
 
