@@ -69,7 +69,7 @@ class ItemEncoder:
             self._lost(LossKind.PHASE, -1, "left out")
         items: list[_Item] = []
         opened: _Open | None = None
-        used: list[_Item] = []
+        used: set[int] = set()
         for n, part in enumerate(message.parts):
             if isinstance(part, ToolCall | ToolResult | Thinking) or (isinstance(part, Opaque) and part.api == API):
                 item = self._item(part, n)
@@ -84,7 +84,7 @@ class ItemEncoder:
             if opened is None or (base is not opened.base and base is not None) or self._stands_alone(opened):
                 items += self._closed(opened)
                 opened = _Open(base)
-                used += [base] if base is not None else []
+                used |= {id(base)} if base is not None else set()
             opened.blocks.append(block)
             opened.plain = opened.plain and "text" in block and self.own.raw(part) is None
         return items + self._closed(opened)
@@ -101,14 +101,14 @@ class ItemEncoder:
         items = native.raw if native is not None and native.api == API and isinstance(native.raw, list) else []
         return [item for item in cast(list[_Item], items) if item.get("type") in (None, "message") and "role" in item]
 
-    def _base(self, part: Part, opened: _Open | None, used: list[_Item]) -> _Item | None:
+    def _base(self, part: Part, opened: _Open | None, used: set[int]) -> _Item | None:
         """The item that a part's text stood in, or the only one there is; never one again that is closed, as ids are unique."""
         if not self._held:
             return None
         found = [item for item in self.own.items(part) if "role" in item] or (self._held if len(self._held) == 1 else [])
         if opened is not None and any(item is opened.base for item in found):
             return opened.base
-        return next((item for item in found if all(item is not one for one in used)), None)
+        return next((item for item in found if id(item) not in used), None)
 
     def _stands_alone(self, opened: _Open) -> bool:
         """Whether no more may be added: a model's words without an item of their own are a string."""
@@ -166,7 +166,7 @@ class ItemEncoder:
         return {"type": "input_text", "text": text}
 
     def _refusal(self, part: Refusal, n: int) -> _Item:
-        base = self._base(part, None, [])
+        base = self._base(part, None, set())
         if base is not None and isinstance(base.get("content"), list):
             return {"type": "refusal", "refusal": part.text}
         self._lost(LossKind.REFUSAL, n, "went along as text")
