@@ -124,6 +124,9 @@ def _read(classifier: ErrorClassifier, error: object, provider: str = "") -> Err
 
 def _shown(error: object) -> str:
     try:
+        failure = error.failure if isinstance(error, ModelCallFailed) else error
+        if isinstance(failure, ProviderFailure):  # its own repr keeps the text to itself
+            return f"{type(error).__name__} of {failure.status}, {failure.code}, {failure.type}: {failure.message!r:.160}"
         return f"{error!r:.160}"
     except Exception:
         return type(error).__name__

@@ -48,7 +48,10 @@ async def unknown_blocks_are_carried(suite: Suite) -> None:
             for opaque in _opaque(message.parts):
                 there = opaque.raw["beam"] in set(leaves(suite.as_json(encoded.request)))
                 lost = any(loss.message_id == message.id for loss in encoded.losses)
-                assert there or lost, f"a part of unknown type is neither in the request nor a loss: {opaque}"
+                assert there or lost, (
+                    f"a part of unknown type is neither in the request nor a loss of its message: {opaque} in the "
+                    f"{_holder(message)}"
+                )
     requests = copy.deepcopy(suite.unknown_blocks())
     for n, request in enumerate(requests):
         messages = codec.decode(request)
@@ -61,6 +64,10 @@ async def unknown_blocks_are_carried(suite: Suite) -> None:
                 assert there, f"unknown_blocks()[{n}]: {how} changed or lost {opaque.raw}"
     if not requests:
         raise NotChecked("write unknown_blocks: requests with a block of a type that nobody knows yet")
+
+
+def _holder(message: Message) -> str:
+    return f"{message.role} message {message.id!r} with {', '.join(type(part).__name__ for part in message.parts) or 'no part'}"
 
 
 def _opaque(parts: Sequence[Part]) -> Iterator[Opaque]:
@@ -86,18 +93,19 @@ async def all_is_said_or_listed(suite: Suite) -> None:
     for messages in neutral(2):
         encoded = codec.encode(messages)
         found = codec.decode(encoded.request)
-        _assert_said(said(messages), said(found), exactly=not encoded.losses)
+        _assert_said(messages, said(found), exactly=not encoded.losses)
         assert pairs(found) == pairs(messages), f"(name, arguments, results) {pairs(messages)} are {pairs(found)} in the request"
         _assert_losses_are_placed(messages, encoded)
     for messages in foreign():
         _assert_listed(suite, codec, messages)
 
 
-def _assert_said(wanted: Sequence[str], heard: Sequence[str], *, exactly: bool) -> None:
+def _assert_said(messages: Sequence[Message], heard: Sequence[str], *, exactly: bool) -> None:
     """Each text is said as often as it should be; `exactly`, in that order, and nothing else."""
-    rest = "\0".join(heard)
+    wanted, rest = said(messages), "\0".join(heard)
     for text in sorted(wanted, key=len, reverse=True):
-        assert text in rest, f"{text!r} is not in the request, which says {heard}"
+        holder = next((_holder(message) for message in messages if text in said((message,))), "")
+        assert text in rest, f"{text!r} of the {holder} is not in the request, which is read back as {heard}"
         rest = rest.replace(text, "", 1)
     same = "".join("".join(wanted).split()) == "".join("".join(heard).split())
     assert same or not exactly, f"without a loss, {wanted} are said as {heard}"

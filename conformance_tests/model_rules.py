@@ -96,7 +96,9 @@ async def returns_what_the_model_said(suite: ChatModelConformance) -> None:
         assert message.role == "assistant", f"the role is {message.role!r}"
         assert _visible(message) == whole.text, f"the text is {_visible(message)!r}, not {whole.text!r}"
         thinking = "".join(part.text or "" for part in message.parts if isinstance(part, Thinking))
-        assert thinking == suite.reasoning, f"the reasoning is {thinking!r}, not {suite.reasoning!r}"
+        assert thinking == suite.reasoning, (
+            f"the reasoning is {thinking!r}, not {suite.reasoning!r} (reasoning = '' is for a provider that shows none)"
+        )
         calls = [(call.call_id, call.name, call.arguments) for call in message.tool_calls]
         wanted = [(call.id, call.name, call.arguments) for call in whole.calls]
         assert calls == wanted, f"the calls are {calls}, not {wanted}"
@@ -218,7 +220,7 @@ def _check_failure(suite: ChatModelConformance, scripted: ScriptedFailure, error
     assert failure.status == scripted.status, f"{what}: failure.status is {failure.status!r}"
     for name in sorted(suite.error_fields):
         found, wanted = getattr(failure, name), getattr(scripted, name)
-        assert found == wanted, f"{what}: failure.{name} is {found!r}, not {wanted!r}"
+        assert found == wanted, f"{what}: failure.{name} is {found!r}, not {wanted!r} (error_fields: the fields errors have)"
     said = scripted.message.partition(suite.secret)[0]
     assert said in failure.message, f"{what}: failure.message is {failure.message!r}, without {said!r}"
     assert failure.retry_after == scripted.retry_after, f"{what}: failure.retry_after is {failure.retry_after!r}"
@@ -226,10 +228,13 @@ def _check_failure(suite: ChatModelConformance, scripted: ScriptedFailure, error
 
 
 def _check_cause(suite: ChatModelConformance, error: ModelCallFailed, what: str) -> None:
-    assert isinstance(error.__cause__, Exception), f"{what}: the foreign error is not the cause, which is {error.__cause__!r}"
+    assert isinstance(error.__cause__, Exception), (
+        f"{what}: the foreign error is not the cause, which is {error.__cause__!r}; where there is no exception, such as for "
+        "an error event in a stream, raise from one that is made of the event"
+    )
     failure = error.failure
     told = json.dumps([str(error), failure.message, failure.body, failure.code, failure.type, repr(failure)], default=repr)
-    assert suite.secret not in told, f"{what}: the key stands in the error"
+    assert suite.secret not in told, f"{what}: the key (the suite's secret) stands in the error: take it out of text and body"
 
 
 @rule("MODEL-7", ChatModel, cause="the SDK retries by itself unless it is told not to.")

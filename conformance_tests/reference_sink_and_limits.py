@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from contextport.contracts import Event, EventSink, Limits, LimitsSource, implements
+from contextport.contracts import ErrorKind, ErrorReading, Event, EventSink, LearnsLimits, Limits, LimitsSource, implements
 
-__all__ = ["ReferenceLimits", "ReferenceSink"]
+__all__ = ["ReferenceLearningLimits", "ReferenceLimits", "ReferenceSink"]
 
 
 @implements(EventSink)
@@ -44,3 +44,20 @@ class ReferenceLimits:
 
     def limits(self, model: str, host: str = "") -> Limits | None:
         return self.table.get((host, model)) or self.table.get(("", model))
+
+
+@implements(LearnsLimits)
+class ReferenceLearningLimits(ReferenceLimits):
+    """Puts what an overflow says of the input into its table."""
+
+    def teaches(self, reading: ErrorReading) -> bool:
+        """Whether the reading says a limit of the input that was exceeded."""
+        return reading.kind is ErrorKind.INPUT and reading.unit == "tokens" and reading.overshoot is not None
+
+    def learn(self, reading: ErrorReading, *, model: str, host: str = "") -> bool:
+        if reading.limit is None or not self.teaches(reading):
+            return False
+        known = self.table.get((host, model))
+        if known is None or known.max_input is None or reading.limit < known.max_input:
+            self.table[(host, model)] = Limits(max_input=reading.limit, source="errors")
+        return True

@@ -133,8 +133,10 @@ class AbsentPort(Exception):
 
 def call_rule(suite: Any, checked: Rule) -> None:
     """Call the rule's function; what it raises is the outcome. An absent port raises `AbsentPort`."""
+    __tracebackhide__ = True
 
     async def run() -> None:
+        __tracebackhide__ = True
         async with asyncio.timeout(_HANG_SECONDS):
             await suite.require_port(checked.port)
             outcome = checked.check(suite)
@@ -159,9 +161,8 @@ _T = TypeVar("_T")
 
 def run_async(function: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     """Run to the end, in a thread of its own where a loop is running already, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    __tracebackhide__ = True
+    if not _a_loop_is_running():  # asked apart, so that no failure is shown as one during the handling of that question
         return asyncio.run(function())
     done: list[_T] = []
     failed: list[BaseException] = []
@@ -178,6 +179,14 @@ def run_async(function: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     if failed:
         raise failed[0]
     return done[0]
+
+
+def _a_loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def settled(value: _T | Awaitable[_T]) -> _T:

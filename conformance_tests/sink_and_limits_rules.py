@@ -9,7 +9,17 @@ import threading
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from contextport.contracts import Event, EventKind, EventSink, Limits, LimitsSource
+from contextport.contracts import (
+    ErrorKind,
+    ErrorReading,
+    Event,
+    EventKind,
+    EventSink,
+    LearnsLimits,
+    Limits,
+    LimitsSource,
+    Remedy,
+)
 
 from .rules import NotChecked, rule, settled
 
@@ -196,3 +206,43 @@ _OPENING: tuple[tuple[Any, str], ...] = (
     (socket.socket, "connect_ex"),
     (socket, "getaddrinfo"),
 )
+
+
+def _input_limit(limits: Limits | None) -> int | None:
+    known = [] if limits is None else [n for n in (limits.window, limits.max_input, limits.entitlement) if n is not None]
+    return min(known, default=None)
+
+
+def _overflow(limit: int | None, size: int | None, kind: ErrorKind = ErrorKind.INPUT, unit: str = "tokens") -> ErrorReading:
+    return ErrorReading(kind=kind, remedy=Remedy.COMPACT, limit=limit, input=size, unit=unit)
+
+
+@rule("LIMITS-7", LearnsLimits, cause="what is learnt is kept by model alone, or the newest error wins.")
+async def learns_what_an_overflow_says(suite: LimitsSourceConformance) -> None:
+    source: Any = await suite.make()
+    neighbours = [("taught", "other.example"), ("taught too", "taught.example"), *suite.known_models()]
+    before = [source.limits(model, host) for model, host in neighbours]
+    for limit, wanted in ((9_000, 9_000), (7_000, 7_000), (8_000, 7_000)):
+        source.learn(_overflow(limit, 2 * limit), model="taught", host="taught.example")
+        found = _input_limit(source.limits("taught", "taught.example"))
+        assert found == wanted, f"after an overflow of a limit of {limit} tokens the input limit is {found}, not {wanted}"
+    after = [source.limits(model, host) for model, host in neighbours]
+    assert after == before, f"an error of one model on one host changed others: {before} became {after}"
+
+
+@rule("LIMITS-8", LearnsLimits, cause="every number of every error is taken for a window.")
+async def learns_nothing_else(suite: LimitsSourceConformance) -> None:
+    source: Any = await suite.make()
+    nothing = {
+        "a rate limit": _overflow(9_000, 10_000, ErrorKind.RATE_LIMIT),
+        "an output cap": _overflow(4_096, None, ErrorKind.OUTPUT_CAP),
+        "a limit of characters": _overflow(9_000, 10_000, ErrorKind.INPUT_CHARS, "characters"),
+        "a limit of bytes": _overflow(9_000, 10_000, ErrorKind.PAYLOAD_BYTES, "bytes"),
+        "a rejected size": _overflow(None, 10_000),
+        "a limit that was not exceeded": _overflow(9_000, 100),
+        "an unknown error": _overflow(9_000, 10_000, ErrorKind.UNKNOWN),
+    }
+    for what, reading in nothing.items():
+        source.learn(reading, model="taught", host="taught.example")
+        found = _input_limit(source.limits("taught", "taught.example"))
+        assert found is None, f"{what} was taken for an input limit of {found} tokens"

@@ -97,6 +97,7 @@ def _test_method(checked: Rule) -> Callable[..., None]:
     def test(self: Conformance, record_property: Callable[[str, object], None]) -> None:
         from . import plugin  # here, not above: a suite is of use without pytest
 
+        __tracebackhide__ = True
         reason = self.known_deviations.get(checked.id)
         try:
             call_rule(self, checked)

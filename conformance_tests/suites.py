@@ -24,6 +24,7 @@ from contextport.contracts import (
     EventSink,
     Json,
     LearnsFromUsage,
+    LearnsLimits,
     LimitsSource,
     ListsSessions,
     MessageCodec,
@@ -214,8 +215,8 @@ class EventSinkConformance(Conformance, port=EventSink):
         return sink
 
 
-class LimitsSourceConformance(Conformance, port=LimitsSource):
-    """Suite of `LimitsSource`."""
+class LimitsSourceConformance(Conformance, port=LimitsSource, capabilities=(LearnsLimits,)):
+    """Suite of `LimitsSource` and `LearnsLimits`."""
 
     def make_source(self) -> LimitsSource | Awaitable[LimitsSource]:
         """A source of limits."""
@@ -286,13 +287,13 @@ class ChatModelConformance(Conformance, port=ChatModel, capabilities=(StreamsCom
         return None
 
     def close_model(self, model: ChatModel) -> Awaitable[None] | None:
-        """Close what `make_model` opened, such as a client or a server."""
+        """Close what `make_model` opened, such as a client or a server. None: nothing has to be awaited."""
         return None
 
     def word(self, stop: StopReason) -> str:
         """The provider's word for a reason."""
         if stop not in self.words:
-            raise NotChecked(f"write words, with the provider's word for {stop.name}")
+            raise NotChecked(f"set words, a mapping in the suite class from StopReason.{stop.name} to the provider's word for it")
         return self.words[stop]
 
     async def make(self) -> ChatModel:
@@ -317,7 +318,7 @@ class ErrorClassifierConformance(Conformance, port=ErrorClassifier):
     """Suite of `ErrorClassifier`."""
 
     def make_classifier(self) -> ErrorClassifier | Awaitable[ErrorClassifier]:
-        """A classifier of provider errors."""
+        """A classifier, tried on errors of many providers: one that is made for a single provider hands on the rest."""
         raise NotImplementedError("write make_classifier: return a classifier")
 
     async def make(self) -> ErrorClassifier:

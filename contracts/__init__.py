@@ -38,7 +38,7 @@ from .errors import (
 )
 from .events import Event, EventKind, EventSink
 from .json_values import copy_json, dump_json
-from .limits import LimitsSource
+from .limits import LearnsLimits, LimitsSource
 from .manager import AddsGroups, ContextManager, Replays, ShapesWindow
 from .media_pricing import AnthropicImages, FixedImages, GeminiTiles, MediaPricing, OpenAIPatches, OpenAITiles
 from .messages import (
@@ -112,6 +112,7 @@ __all__ = [
     "JsonPart",
     "Kind",
     "LearnsFromUsage",
+    "LearnsLimits",
     "Limits",
     "LimitsSource",
     "ListsSessions",

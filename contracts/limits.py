@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .budget import Limits
 from .port import Port
+from .provider_error import ErrorReading
 
-__all__ = ["LimitsSource"]
+__all__ = ["LearnsLimits", "LimitsSource"]
 
 
 class LimitsSource(Port):
@@ -31,4 +32,23 @@ class LimitsSource(Port):
 
     def limits(self, model: str, host: str = "") -> Limits | None:
         """The limits of `model` on `host` (empty: the model's usual host), or None."""
+        ...
+
+
+class LearnsLimits(Port):
+    """A source that learns from errors what a host allows.
+
+    Obligations
+        LIMITS-7  After an overflow that says its limit in tokens, no input limit of that model on that host is larger; a larger
+                  one that is told later does not widen it. Other models and hosts stay as they are.
+        LIMITS-8  Anything else teaches nothing about the input: rate limits, output caps, bytes, characters, an error without a
+                  limit, one whose limit was not exceeded. A size that was rejected is never a limit.
+
+    Caller guarantees: the reading is of an error of that model on that host.
+    Errors: none. Concurrency: any thread. Lifetime: what was learnt may expire. Latitude: for how long it is known, and which
+    field it goes into.
+    """
+
+    def learn(self, reading: ErrorReading, *, model: str, host: str = "") -> bool:
+        """Learn from what an error said of `model` on `host`. Returns whether there was something to learn."""
         ...

@@ -15,6 +15,7 @@ from contextport.contracts import (
     EventKind,
     EventSink,
     InvalidArgument,
+    LearnsLimits,
     Limits,
     LimitsSource,
     implements,
@@ -39,7 +40,7 @@ _TAUGHT: Final[Mapping[ErrorKind, tuple[str, ...]]] = {
 }
 
 
-@implements(LimitsSource)
+@implements(LimitsSource, LearnsLimits)
 class LearntLimits:
     """Learns from errors what a host allows: `learn(reading, model=..., host=...)`, then `limits(model, host)`.
 

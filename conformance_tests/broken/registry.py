@@ -13,7 +13,7 @@ from contextport.conformance_tests.reference_counter import ReferenceCounter
 from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
-from contextport.conformance_tests.reference_sink_and_limits import ReferenceLimits, ReferenceSink
+from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import Backend, ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
 from contextport.conformance_tests.rules import Status, run_rule
@@ -138,6 +138,10 @@ class _Sources(LimitsSourceConformance):
         return (("small", ""), ("large", "host"))
 
 
+class _LearningSources(_Sources):
+    adapter_class = ReferenceLearningLimits
+
+
 class _Codecs(MessageCodecConformance):
     adapter_class = ReferenceCodec
 
@@ -179,6 +183,7 @@ HEALTHY: tuple[type[Any], ...] = (
     _ShapingManagers,
     _Managers,
     _Sinks,
+    _LearningSources,
     _Sources,
     _Codecs,
     _Models,

@@ -7,8 +7,8 @@ import json
 import socket
 import threading
 
-from contextport.conformance_tests.reference_sink_and_limits import ReferenceLimits, ReferenceSink
-from contextport.contracts import Event, Limits
+from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceLimits, ReferenceSink
+from contextport.contracts import ErrorReading, Event, Limits
 
 from .registry import broken
 
@@ -131,3 +131,42 @@ class LooksUpTheHostWhenItIsAsked(ReferenceLimits):
             with contextlib.suppress(OSError):
                 socket.getaddrinfo("localhost", 80)
         return super().limits(model, host)
+
+
+@broken("LIMITS-7")
+class LearnsForEveryHost(ReferenceLearningLimits):
+    def learn(self, reading: ErrorReading, *, model: str, host: str = "") -> bool:
+        return super().learn(reading, model=model)
+
+
+@broken("LIMITS-7")
+class BelievesTheNewestError(ReferenceLearningLimits):
+    def learn(self, reading: ErrorReading, *, model: str, host: str = "") -> bool:
+        self.table.pop((host, model), None)
+        return super().learn(reading, model=model, host=host)
+
+
+@broken("LIMITS-7")
+class LearnsNothing(ReferenceLearningLimits):
+    def teaches(self, reading: ErrorReading) -> bool:
+        return False
+
+
+@broken("LIMITS-8")
+class LearnsFromEveryError(ReferenceLearningLimits):
+    def teaches(self, reading: ErrorReading) -> bool:
+        return True
+
+
+@broken("LIMITS-8")
+class TakesTheRejectedSize(ReferenceLearningLimits):
+    def learn(self, reading: ErrorReading, *, model: str, host: str = "") -> bool:
+        if reading.limit is None and reading.input is not None:
+            self.table[(host, model)] = Limits(max_input=reading.input - 1, source="errors")
+        return super().learn(reading, model=model, host=host)
+
+
+@broken("LIMITS-8")
+class TakesCharactersForTokens(ReferenceLearningLimits):
+    def teaches(self, reading: ErrorReading) -> bool:
+        return reading.is_overflow and reading.limit is not None and (reading.input or 0) > reading.limit
