@@ -7,13 +7,15 @@ from typing import Literal
 
 from attrs import frozen
 
-from contextport.contracts import ChatModel, Message, Usage, provides
+from contextport.contracts import ChatModel, Message, StopReason, Usage, provides
 from contextport.strategies.arguments import check_count
 
 from .fit_text import FitPolicy, fit_text
 from .hints import Hint, instruction_for
 
 __all__ = ["CompactedText", "Rewrite", "compact_text"]
+
+_FINISHED = frozenset({StopReason.END, StopReason.STOP_SEQUENCE, StopReason.UNKNOWN})
 
 #: Makes a text smaller: (instruction, text) -> text.
 Rewrite = Callable[[str, str], Awaitable[str]]
@@ -44,9 +46,9 @@ async def compact_text(
 ) -> CompactedText:
     """The text within `limit`: as it is if it fits, else rewritten by `summarise` for the use that `hint` names, else cut.
 
-    What a model writes is taken only if it is not empty and within the limit, so smaller than the text. A failing one is not an
-    error: the text is cut by `fit_text`, and `reason` says why. At most `max_input` of the text is shown to it, so that its own
-    window is not exceeded (W10). `size` measures in `unit`, such as `counter.count_text` in `tokens`.
+    What a model writes is taken only if it was finished, is not empty, and is within the limit, so smaller than the text. A
+    failing one is not an error: the text is cut by `fit_text`, and `reason` says why. At most `max_input` of the text is shown
+    to it, so that its own window is not exceeded (W10). `size` measures in `unit`, such as `counter.count_text` in `tokens`.
     """
     check_count("limit", limit)
     purpose, before = Hint.of(hint), size(text)
@@ -73,13 +75,13 @@ async def _rewritten(summarise: Rewrite | ChatModel, instruction: str, text: str
     if not provides(summarise, ChatModel):
         return (await summarise(instruction, text)).strip(), None
     completion = await summarise.complete([Message.system(instruction), Message.user(text)])
-    if completion.stop.is_cut:
-        return "", completion.usage  # the end is missing, and with it what the text came to
+    if completion.stop not in _FINISHED:  # cut: what the text came to is missing; refused: the words are not about the text
+        return "", completion.usage
     return completion.message.text.strip(), completion.usage
 
 
 def _fault(rewritten: str, after: int, limit: int) -> str:
     """What is wrong with a rewritten text; empty if nothing is."""
     if not rewritten:
-        return "the model wrote nothing, or was cut"
+        return "the model wrote nothing, refused, or was cut"
     return f"the model wrote {after}, and {limit} fit" if after > limit else ""

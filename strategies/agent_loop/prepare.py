@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 from attrs import frozen
@@ -145,17 +145,44 @@ def _strategy(
 
 
 def _truncated(message: Message, n: int, messages: Sequence[Message], most: int) -> Message:
-    """The message with its overlong texts cut; the newest question keeps head and tail, since either may be what is asked."""
-    if is_system(message) or len(message.text) <= most:
+    """The message with its overlong texts cut; the newest question keeps head and tail, since either may be what is asked.
+
+    All its texts together are what is measured. The longest of them are cut.
+    """
+    texts = [text for part in message.parts for text in _texts_in(part)]
+    if is_system(message) or sum(map(len, texts)) <= most:
         return message
     policy: FitPolicy = "head_and_tail" if n == newest_question(messages) else "head"
-    return attrs.evolve(message, parts=tuple([_cut_part(part, most, policy) for part in message.parts]))
+    cut = iter(_cut_to(texts, most, policy))
+    return attrs.evolve(message, parts=tuple([_with_texts(part, cut) for part in message.parts]))
 
 
-def _cut_part(part: Part, most: int, policy: FitPolicy) -> Part:
+def _texts_in(part: Part) -> list[str]:
     if type(part) is Text:
-        return attrs.evolve(part, text=fit_text(part.text, most, policy))
+        return [part.text]
+    return [inner.text for inner in part.parts if type(inner) is Text] if type(part) is ToolResult else []
+
+
+def _cut_to(texts: list[str], most: int, policy: FitPolicy) -> list[str]:
+    """The texts within `most` characters in all: the longest are cut to one length, each with a mark."""
+    left, longest = most, 0
+    for done, size in enumerate(sorted(map(len, texts))):
+        longest = left // (len(texts) - done)
+        if size > longest:
+            break
+        left -= size
+    return [fit_text(text, longest, policy) if len(text) > longest > 0 else text[:longest] for text in texts]
+
+
+def _with_texts(part: Part, texts: Iterator[str]) -> Part:
+    """The part with the next of `texts` in place of its own."""
+    if type(part) is Text:
+        return _with_text(part, texts)
     if type(part) is ToolResult:
-        inner = [attrs.evolve(p, text=fit_text(p.text, most, policy)) if type(p) is Text else p for p in part.parts]
-        return attrs.evolve(part, parts=tuple(inner))
+        return attrs.evolve(part, parts=tuple([_with_text(p, texts) if type(p) is Text else p for p in part.parts]))
     return part
+
+
+def _with_text(part: Text, texts: Iterator[str]) -> Text:
+    text = next(texts)
+    return part if text == part.text else attrs.evolve(part, text=text)

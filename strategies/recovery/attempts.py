@@ -29,6 +29,7 @@ from contextport.contracts import (
 )
 from contextport.contracts.manager import ShapesWindow
 from contextport.contracts.profile import ProviderProfile
+from contextport.strategies.provider_rules import repair
 
 from .answer_state import ContinuedOutput, Need, Unfinished
 from .next_step import ContinuationPolicy
@@ -82,8 +83,11 @@ class Attempts:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The messages of the next request."""
-        return (*self.window.messages, *self.sizes.extra)
+        """The messages of the next request, extra ones included, as the provider takes them."""
+        messages, extra = self.window.messages, self.sizes.extra
+        if not extra or self.profile is None:
+            return (*messages, *extra)
+        return repair((*messages, *extra), self.profile, tools=self.sizes.tools).messages
 
     @property
     def max_output(self) -> int | None:
@@ -131,7 +135,7 @@ class Attempts:
         """
         self._note_usage(output)
         refused = failure if output is None else output.failure
-        if output is not None and (refused is not None or self.resume is not None):
+        if output is not None and (refused is not None or self.resume is not None or output.model_calls > 1):
             self.resume = output.unfinished  # a text that was begun over would cost more than a seam
         self.tried.append(self._sizes_now().counted(self.window))
         reading = self._reading(output, refused)

@@ -112,7 +112,9 @@ def _for_rest(before: Unfinished, answer: Unfinished, completion: Completion, po
         return Progress(answer=attrs.evolve(answer, need=need), goes_on=True)
     spent = completion.usage is not None and completion.usage.output_tokens > 0
     reasoned = spent or any(type(part) is Thinking for part in completion.message.parts)
-    limit = _raised(before, completion, policy) if reasoned else None
+    limit = None
+    if reasoned:  # of an unknown limit only the highest one is surely not the same
+        limit = _raised(before, completion, policy) if _current(before, completion) else policy.output_cap
     return Progress(
         answer=attrs.evolve(answer, need=need, max_output=limit or before.max_output, parts=before.parts),
         goes_on=limit is not None,
@@ -135,7 +137,12 @@ def _others(answer: Unfinished) -> list[object]:
 
 
 def _raised(answer: Unfinished, completion: Completion, policy: ContinuationPolicy) -> int | None:
-    """A higher limit for the next call, or None where there is none. The highest one where the present one is not known."""
-    current = answer.max_output or (completion.usage.output_tokens if completion.usage else 0)
-    higher = min(policy.output_cap, int(current * policy.raise_factor)) if current else policy.output_cap
-    return higher if higher > current else None
+    """A higher limit for the next call, or None where there is none or the present one is not known."""
+    current = _current(answer, completion)
+    higher = min(policy.output_cap, int(current * policy.raise_factor))
+    return higher if current and higher > current else None
+
+
+def _current(answer: Unfinished, completion: Completion) -> int:
+    """The limit that a call had, as far as it is known: what was asked for, else what was written; 0 if neither was said."""
+    return answer.max_output or (completion.usage.output_tokens if completion.usage else 0)

@@ -133,6 +133,15 @@ def test_hidden_reasoning_shows_in_the_usage() -> None:
     assert [limit for _, limit in model.asked] == [None, 1_400]
 
 
+def test_an_unknown_limit_is_raised_to_the_cap_once() -> None:
+    model = ScriptedModel([cut("", Thinking(text="long")), said("Answer")])
+    assert text_of(whole(model)) == "Answer"
+    assert [limit for _, limit in model.asked] == [None, 64_000]
+    model = ScriptedModel(lambda *_: cut("", Thinking(text="long")))
+    assert whole(model).truncated
+    assert len(model.asked) == 2
+
+
 def test_reasoning_within_a_continuation_raises_the_limit_too() -> None:
     model = ScriptedModel([cut("Half an answer, "), cut("", Thinking(text="hm")), said("and the rest.")])
     output = whole(model, max_output=100)
@@ -224,6 +233,17 @@ def test_a_pause_is_sent_back_unchanged() -> None:
     assert output.message is not None
     assert output.message.parts == (Text("I look."), searched, Text("It is blue."))
     assert not output.truncated
+
+
+def test_the_text_before_a_pause_and_after_it_is_one() -> None:
+    for pieces in (
+        [said("Wait ", StopReason.PAUSED), said("for it.")],
+        [said("Wait ", StopReason.PAUSED), cut("for"), said(" it.")],
+    ):
+        text, output = collect(StreamingModel(pieces))
+        assert text == text_of(output) == "Wait for it."
+        assert output.message is not None
+        assert output.message.parts == (Text("Wait for it."),)
 
 
 def test_endless_pauses_end() -> None:

@@ -244,15 +244,19 @@ def test_a_host_that_tries_again_has_each_message_once() -> None:
 # --- bytes ------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_body_that_is_too_large_is_made_smaller_once() -> None:
+def test_a_body_that_is_too_large_is_made_smaller_twice_at_most() -> None:
     model = ScriptedModel([body_error(), said("Done")])
     answered(model)
-    assert sizes(model)[1] < sizes(model)[0]
-    model = ScriptedModel([body_error(), body_error(), said("never reached")])
-    with pytest.raises(RequestTooLarge) as raised:
-        answered(model)
-    assert len(model.asked) == 2
-    assert raised.value.__cause__ is not None
+    assert sizes(model)[1] <= sizes(model)[0] // 4
+    model = ScriptedModel([body_error(), body_error(), said("Done")])
+    answered(model)
+    assert sizes(model)[0] > sizes(model)[1] > sizes(model)[2] == 2  # the question alone
+    for tries in (3, 9):
+        model = ScriptedModel([body_error(), body_error(), body_error(), said("never reached")])
+        with pytest.raises(RequestTooLarge) as raised:
+            answered(model, max_tries=tries)
+        assert len(model.asked) == 3
+        assert raised.value.__cause__ is not None
 
 
 def test_a_newest_message_that_is_too_large_is_named() -> None:

@@ -27,7 +27,9 @@ from contextport.contracts import (
     implements,
 )
 from contextport.contracts.context import Context
-from contextport.strategies.recovery import Answer, Responder
+from contextport.strategies.agent_loop import interrupt
+from contextport.strategies.provider_rules import check, profile_for
+from contextport.strategies.recovery import Answer, Discarded, Responder, Unfinished
 from tests.cases.words_counter import WordsCounter
 from tests.recovery.scripted_model import (
     OTHERS,
@@ -46,6 +48,52 @@ from tests.recovery.sessions import SESSION, engine, filled, responder, streamed
 def test_a_stream_that_overflows_midway_is_begun_again() -> None:
     model = StreamingModel([overflow(), said("Whole answer")], breaks=["Half of"])
     assert streamed(model)[0] == "Whole answer"
+
+
+def test_a_stream_that_breaks_before_a_beginning_of_the_host_is_begun_again() -> None:
+    model = StreamingModel([overflow(), said("Whole answer")], breaks=["Half of"])
+
+    async def run() -> str:
+        text = ""
+        async for piece in responder(await filled(engine()), model).stream(SESSION, resume=Unfinished(max_output=70)):
+            if isinstance(piece, TextDelta):
+                text += piece.text
+            elif isinstance(piece, Discarded):
+                text = text[: len(text) - piece.chars]
+        return text
+
+    assert asyncio.run(run()) == "Whole answer"
+    assert [limit for _, limit in model.asked] == [70, 70]
+
+
+def test_a_window_that_is_full_after_a_continuation_loses_nothing() -> None:
+    first, second = "The beginning of a long answer, ", "its middle, "
+    model = StreamingModel([cut(first), said(second, StopReason.WINDOW_LIMIT), said("and its end.")])
+    text, answer = streamed(model)
+    assert text == first + second + "and its end."
+    assert answer.stored is not None
+    assert answer.stored.text == text
+    assert sum(map(len, [message.text for message in model.asked[2][0]])) < sum(map(len, [m.text for m in model.asked[0][0]]))
+
+
+@pytest.mark.parametrize(
+    "name", ["bedrock/anthropic.claude-opus-4-8", "mistral-large", "gemini-2.5-pro", "claude-opus-4-1", "gpt-4.1"]
+)
+@pytest.mark.parametrize(
+    "extra", [[interrupt("Be careful.")], [interrupt("One."), interrupt("Two.")], [Message.assistant("So far.")]]
+)
+def test_extra_messages_are_sent_as_the_provider_takes_them(name: str, extra: list[Message]) -> None:
+    profile = profile_for(name)
+    model = ScriptedModel([overflow(), cut("A first piece, "), said("and the rest.")])
+
+    async def run() -> Answer:
+        return await responder(await filled(engine()), model, profile=profile).answer(SESSION, extra=extra)
+
+    assert asyncio.run(run()).stored is not None
+    for messages, _ in model.asked:
+        assert all(message.text in "\n".join(one.text for one in messages) for message in extra)
+        last_is_prefill = messages[-1].role == "assistant"
+        assert check(messages[:-1] if last_is_prefill else messages, profile) == ()
 
 
 STEPS = [

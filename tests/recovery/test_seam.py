@@ -44,6 +44,11 @@ KEPT = [
     ("A long first sentence of some words.", "Notes:\nother words than before"),
     ("```\nassert_equal(result, expected)", "\nfor x in y:\nassert_equal(result, expected)\n"),
     ("assert_equal(result, expected)", "\nx = 2\nassert_equal(result, expected)\n"),
+    ("yes", "yes"),
+    ("word", "word\n"),
+    ("no no", "no no no"),
+    ("1, 2, 3, ", "1, 2, 3, "),
+    ("    return x\n", "    return x\n"),
     ("", "begins"),
     ("ends", ""),
 ]
