@@ -133,10 +133,8 @@ class AbsentPort(Exception):
 
 def call_rule(suite: Any, checked: Rule) -> None:
     """Call the rule's function; what it raises is the outcome. An absent port raises `AbsentPort`."""
-    __tracebackhide__ = True
 
     async def run() -> None:
-        __tracebackhide__ = True
         async with asyncio.timeout(_HANG_SECONDS):
             await suite.require_port(checked.port)
             outcome = checked.check(suite)
@@ -161,7 +159,6 @@ _T = TypeVar("_T")
 
 def run_async(function: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     """Run to the end, in a thread of its own where a loop is running already, as in a notebook."""
-    __tracebackhide__ = True
     if not _a_loop_is_running():  # asked apart, so that no failure is shown as one during the handling of that question
         return asyncio.run(function())
     done: list[_T] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncGenerator, Callable, Mapping, Set
 from contextlib import asynccontextmanager
+from types import TracebackType
 from typing import Any, ClassVar
 
 from contextport.contracts import provides, verify
@@ -97,7 +98,7 @@ def _test_method(checked: Rule) -> Callable[..., None]:
     def test(self: Conformance, record_property: Callable[[str, object], None]) -> None:
         from . import plugin  # here, not above: a suite is of use without pytest
 
-        __tracebackhide__ = True
+        __tracebackhide__ = True  # pytest shows the rule and what it called, not what called the rule
         reason = self.known_deviations.get(checked.id)
         try:
             call_rule(self, checked)
@@ -111,6 +112,7 @@ def _test_method(checked: Rule) -> Callable[..., None]:
             if reason is not None:
                 plugin.deviates(f"{checked.id}: {reason}")
             error.add_note(checked.explanation)
+            error.__traceback__ = _from_the_rule(error.__traceback__, checked)
             raise
         else:
             assert reason is None, f"{checked.id} holds now: take it out of known_deviations (its reason was: {reason})"
@@ -120,6 +122,14 @@ def _test_method(checked: Rule) -> Callable[..., None]:
     test.__doc__ = f"{checked.id}: {checked.sentence}"
     test.contextport_rule = checked.id  # type: ignore[attr-defined]
     return test
+
+
+def _from_the_rule(found: TracebackType | None, checked: Rule) -> TracebackType | None:
+    """The frames from the rule on; all of them if it was not reached."""
+    code, at = getattr(checked.check, "__code__", None), found
+    while at is not None and at.tb_frame.f_code is not code:
+        at = at.tb_next
+    return at or found
 
 
 def _check_deviations(cls: type[Conformance]) -> None:

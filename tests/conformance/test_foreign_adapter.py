@@ -77,6 +77,7 @@ class TestStore(ContextStoreConformance):
     session = run_session(tmp_path, source, python=python)
     assert session.exit_code == 1
     assert "assert 1 == 0" in session.output, session.output
+    assert "asyncio" not in session.output, "the traceback shows what runs a rule, not the rule"
     assert "COUNTER-1: `count_text` of a non-empty text is at least 1; of the empty text it is 0." in session.output
     assert "append returned another message" in session.output
     assert "assert Message(" in session.output
