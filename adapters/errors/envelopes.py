@@ -66,6 +66,8 @@ _INSIDE: Final = (
 _ENVELOPE: Final = frozenset({*_INSIDE, *_MESSAGES, *_CODES, "error_type", "n_prompt_tokens"})
 _NOT_A_TYPE: Final = frozenset({"error", "response.failed", "response.error", "object", "list", "event", "response", "message"})
 #: A key such as `validationException` holds an event of Bedrock's stream.
+#: A gateway's own name for what the provider answered, such as `external_model_error`.
+_ERROR_KEY: Final = re.compile(r"_error\Z|[a-z]Error\Z")
 _EVENT_KEY: Final = re.compile(r"[a-zA-Z]{3,40}Exception\Z")
 
 
@@ -82,8 +84,11 @@ def failures_in_mapping(found: Mapping[str, Any], outer: ProviderFailure, depth:
     for key in _INSIDE:
         yield from _inside(found.get(key), hints, depth, text_too=key not in _MESSAGES)
     for key, value in list(found.items())[:20]:
-        if isinstance(key, str) and _EVENT_KEY.match(key) and isinstance(value, Mapping):
-            yield from failures_in_mapping(cast("Mapping[str, Any]", value), evolve(hints, code=key), depth + 1)
+        if isinstance(key, str) and isinstance(value, Mapping) and key not in _INSIDE:
+            if _EVENT_KEY.match(key):
+                yield from failures_in_mapping(cast("Mapping[str, Any]", value), evolve(hints, code=key), depth + 1)
+            elif _ERROR_KEY.search(key):
+                yield from failures_in_mapping(cast("Mapping[str, Any]", value), hints, depth + 1)
 
 
 def _inside(value: object, hints: ProviderFailure, depth: int, *, text_too: bool) -> Iterator[ProviderFailure]:
@@ -168,7 +173,10 @@ def _without_json(text: str) -> tuple[str, list[Any]]:
 
 def _is_envelope(value: object) -> bool:
     first = cast("list[object]", value)[0] if isinstance(value, list) and value else value
-    return isinstance(first, Mapping) and bool(_ENVELOPE & cast("Mapping[str, Any]", first).keys())
+    if not isinstance(first, Mapping):
+        return False
+    keys = cast("Mapping[str, Any]", first).keys()
+    return bool(_ENVELOPE & keys) or any(_ERROR_KEY.search(key) for key in list(keys)[:20])
 
 
 def _value_at(text: str, start: int) -> tuple[Any, int]:

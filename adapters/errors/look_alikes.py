@@ -47,8 +47,8 @@ SETTLED_BY_WORDS: Final = (
         K.FIELD_LENGTH,
         r"string too long|expected a string with maximum length|(?:string|value|name|description|id) (?:should|must) (?:have"
         r"|be) (?:at most|no longer than|less than)"
-        r" # char|member must have length|failed to satisfy constraint|\b(?:key|metadata|stop sequence|title|name|description|url|header|label|schema"
-        r"|value)\b[^.;]{0,24}(?:too long|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char|at most # char)",
+        r" # char|invalid (?:function|tool) name|member must have length|failed to satisfy constraint|\b(?:key|metadata|stop sequence|title|name|description|ur[il]|header|label|schema"
+        r"|value)\b[^.;]{0,24}(?:too (?:long|large)|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char|at most # char)",
     ),
     TextRule(
         "too many tools",
@@ -70,8 +70,8 @@ SETTLED_BY_WORDS: Final = (
         r"array too long|\bgot # (?:items|elements|entries)|too many properties"
         r"|request count exceeds|batch size[^.;]{0,30}(?:exceed|too large|larger|greater|limit is|limit of|> max)|(?:at most"
         r"|maximum of|up to|at most,) # (?:\w+ )?(?:blocks|items|elements|parts|requests|properties"
-        r"|entries|inputs|contents|stop|sequences|examples)|数组[^.;]{0,8}(?:超过|大于|最大|不得)|stop sequences[^.;]{0,20}(?:exceed|limit|max)|too many (?:parts"
-        r"|items|blocks|inputs|elements|stop sequences|cache control|tool calls)|number of (?:requests|parts|items|blocks|texts|documents|chunks|strings"
+        r"|entries|inputs|contents|stop|sequences|examples)|数组[^.;]{0,8}(?:超过|大于|最大|不得)|stop sequences[^.;]{0,20}(?:exceed|limit|max)|too many (?:parts|parallel|properties"
+        r"|items|blocks|inputs|elements|stop sequences|cache control|tool calls)|number of (?:requests|parts|items|blocks|texts|documents|chunks|strings|turns|rounds|steps"
         r"|inputs) [^.;]{0,20}(?:exceed|must be at most|at most|limited)",
         remedy=R.FIX_PARAMS,
     ),
@@ -92,7 +92,7 @@ LOOK_ALIKES: Final = (
         r"\bapi[ -]?(?:key|token)s?\b|\b(?:access|auth\w*|bearer|security|session|refresh|csrf|id|oauth) tokens?\b"
         r"|\b(?:invalid|expired|revoked|missing|malformed) (?:access |auth\w* |bearer |security |session )?(?:token|key"
         r"|credentials?)\b(?! (?:count|limit))"
-        r"|token (?:has |is |was )?(?:expired|revoked|invalid)|\bunauthori[sz]ed\b|\bauthentication\b|\bcredentials?\b"
+        r"|\bno token provided|(?:organization|account) has been disabled|token (?:has |is |was )?(?:expired|revoked|invalid)|\bunauthori[sz]ed\b|\bauthentication\b|\bcredentials?\b"
         r"|\bjwt\b|\bbearer\b|security token|permission denied"
         r"|access denied|forbidden|鉴权|令牌(?:无效|过期)|密钥",
         unless=r"context (?:window|length)",
@@ -130,7 +130,7 @@ LOOK_ALIKES: Final = (
     TextRule(
         "overloaded",
         K.OVERLOAD,
-        r"\boverloaded\b|\bat capacity\b|queue is full|high demand|peak load|peak hours|(?:currently|temporarily|too) busy|server is busy|upstream connect"
+        r"\boverloaded\b|\bat capacity\b|queue is full|负载|饱和|high demand|peak load|peak hours|(?:currently|temporarily|too) busy|server is busy|upstream connect"
         r"|service (?:is )?(?:temporarily )?unavailable|bad gateway"
         r"|no healthy upstream|繁忙|服务不可用|过载",
         unless=r"maximum context length|context (?:window|length|size) (?:exceed|of #|is #)|prompt is too long",
@@ -146,7 +146,7 @@ LOOK_ALIKES: Final = (
     TextRule(
         "quota or credit",
         K.QUOTA,
-        r"\bquota\w*|\bkey limit\b|\bcredits?\b|\bbalance\b|\bbilling\b|current plan limits?|\bplan limits?\b|recharge|\bpayment\b"
+        r"\bquota\w*|\bkey limit\b|\b(?:session|hour|hourly) limit\b|\bresets? (?:at |in |after )?[#\d]|\bwill reset\b|重置|\bcredits?\b|\bbalance\b|\bbilling\b|current plan limits?|\bplan limits?\b|recharge|\bpayment\b"
         r"|paid account|per day|per month|/ month|/ ?day\b|daily|monthly|weekly"
         r"|\bspend(?:ing)?\b|\bused up\b|allowance|\btoday\b|free trial|usage limit|\bbudget has been exceeded"
         r"|exceeded budget|insufficient funds|account is suspended|余额|额度|配额|欠费|充值|套餐",
@@ -178,7 +178,7 @@ LOOK_ALIKES: Final = (
         r"|unexpected|no matching)|tool calls must be followed"
         r"|role (?:tool|user|assistant|system)[^.;]{0,40}(?:must|should|cannot)|roles? (?:must|should) alternate"
         r"|must alternate|function (?:call|response)[^.;]{0,50}(?:turn|parts?|must|number)"
-        r"|\bprefill\b|role (?:is )?not supported|while a run\b|has an active run|must end with a user message|(?:first|last) (?:message|turn|role)[^.;]{0,30}(?:must"
+        r"|\bprefill\b|role (?:is )?not supported|while a run\b|previous response[^.;]{0,30}not found|items are not persisted|has an active run|must end with a user message|(?:first|last) (?:message|turn|role)[^.;]{0,30}(?:must"
         r"|should|user|cannot)|expected last role|after (?:a )?user turn"
         r"|must be non[ -]?empty|(?:empty|blank) (?:content|text)|thinking blocks?[^.;]{0,60}(?:must|cannot|signature"
         r"|expected)|thought signature|invalid signature|duplicate (?:tool|id)"
@@ -191,7 +191,7 @@ LOOK_ALIKES: Final = (
         r"window too small|context (?:window|length|size) (?:is )?too small|minimum is #|gpu memory utilization"
         r"|(?:max model len|max seq len|max num batched tokens|n ctx(?: \w+){0,2}) (?:\(?#\)? )?(?:is )?(?:larger|greater|smaller|less|<|>)"
         r"(?: than)? (?:the )?(?:derived |maximum )?(?:max |n ctx|number of tokens that)|model[^.;]{0,60}(?:not found"
-        r"|does not exist|not exist|unknown|is not a valid)|no such model|unknown model"
+        r"|does not exist|not exist|unknown|is not a valid)|no such model|unknown model|decommissioned|模型不存在|requested model is not"
         r"|no models? loaded",
     ),
     TextRule(
@@ -243,7 +243,8 @@ LOOK_ALIKES: Final = (
     TextRule(
         "a limit of the parameter itself",
         K.PARAMETER,
-        r"must be greater than thinking|thinking[. ]budget|reasoning tokens # exceeds|below minimum"
+        r"\b(?:best of|top [nkp]|temperature|(?:top |sample )?logprobs|\w+ penalty)\b[^.;]{0,30}(?:must|should|cannot|exceed|above|greater|only|of #|>)"
+        r"|\bmin(?:imum)? ?(?:new |output )?tokens must|\btruncat\w+ (?:prompt tokens |tokens )?(?:value|must)|truncation size|must be greater than thinking|thinking[. ]budget|reasoning tokens # exceeds|below minimum"
         r"|not supported with this model|cached content|context caching|start caching"
         r"|is too long for this field|must be (?:a )?(?:positive|non negative)",
     ),
@@ -274,7 +275,8 @@ OTHERS: Final = (
     TextRule(
         "a missing message",
         K.INVARIANT,
-        r"at least one message|\[\] is too short|messages (?:is|are|must be|cannot be) (?:required|empty|non)|no messages",
+        r"at least one message|must start with a user|in the same turn|no user query|cannot be empty|must not be empty|not the same number"
+        r"|either content or tool|trailing whitespace|valid role|messages 参数非法|\[\] is too short|messages (?:is|are|must be|cannot be) (?:required|empty|non)|no messages",
     ),
     TextRule(
         "a parameter's value",
@@ -282,7 +284,8 @@ OTHERS: Final = (
         r"must be (?:between|one of|in|less than|greater than|at (?:least|most))\b|should be (?:one of|between|less than"
         r"|greater than|a valid)|input should be|unsupported|must be unique|(?:is|are) (?:missing|required)\b"
         r"|(?:is|are) not supported|must be an? (?:string|list|array|object|number|integer|boolean)|invalid (?:value|type"
-        r"|parameter)|(?:isn't|aren't) supported|not (?:less|greater) (?:than )?or equal|unexpected value|unknown variant|out of vocabulary"
+        r"|parameter)|(?:isn't|aren't) supported|not (?:less|greater) (?:than )?or equal|unexpected value|unknown variant|out of vocabulary|field required|strictly positive|unrecognized (?:request )?argument"
+        r"|do(?:es)? not support|invalid arguments?\b|must be set|could not process|is mandatory|invalid params|config is set without|参数有误|match(?:es)? (?:the )?pattern"
         r"|(?:prompt|chat|jinja) template|unknown (?:parameter|field|argument)|extra inputs are not permitted|参数(?:错误|无效)",
     ),
 )

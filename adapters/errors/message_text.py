@@ -39,7 +39,7 @@ _DIGITS: Final = re.compile(r"\D+")
 _ECHO_FROM: Final = re.compile(
     r"(?:\b(?:near|offending|original|received|following|user|users?'s?) (?:text|input|content|message|prompt)s?\s*:"
     r"|\bnear\s*:|\binput_value\s*=|\buser (?:wrote|said|asked|typed)\b|\bwhile (?:running|executing|calling)\b\s*:?"
-    r"|\btool (?:output|result|arguments|input)s?\s*(?:was|were)?\s*:|\b(?:stdout|stderr|command|query|snippet|excerpt"
+    r"|\btool (?:output|result|arguments|input)s?\s*(?:was|were)?\s*:|\b(?:stdout|stderr|command|query|snippet|excerpt|pattern"
     r"|transcript)\s*:"
     r"|\barguments\s*:|\btext\s*:(?=\s*[{\[\"'«])|\bgot (?:text|content)\s*:)[^\n]*",
     re.IGNORECASE,
@@ -49,11 +49,13 @@ _QUOTED: Final = re.compile(r"\"([^\"\n]{8,2000})\"|(?<![\w'])'([^'\n]{8,2000})'
 _ERROR_BEFORE: Final = re.compile(
     r"(?:(?:message|msg|details?|reason|cause|raw|response|errors?|exception)[\"']?\s*[:=(\[>-]+|(?:errors?|exception|failed"
     r"|failure|says?|said|returned|responded)(?: with| was| is)?:?)"
-    r"\s*[\[b]?\Z",
+    r"\s*(?:\d{3}\s*)?[\[b'\"(]{0,3}\Z",
     re.IGNORECASE,
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
 _MARKS: Final = re.compile(r"[\s_`*\"«»\\|]+|(?<!\w)'|'(?!\w)|\.(?=\w)")
+#: Names of a check that name no input.
+_HEADING: Final = re.compile(r"\b(?:input|prompt|request) (?=validation error)")
 _TAGS: Final = re.compile(r"<[a-zA-Z/!][^<>\n]{0,200}>")
 _PLAIN: Final = str.maketrans(
     {
@@ -80,7 +82,7 @@ def read_text(text: str) -> ReadText:
     kept = _QUOTED.sub(lambda found: _taken(found, echoes) if _is_echo(found) else f" {found[0]} ", kept)
     numbers: list[int | None] = []
     masked = _NUMBER.sub(lambda found: _masked(found, numbers), kept.replace("#", " "))
-    words = _MARKS.sub(" ", _CAMEL.sub(" ", masked)).lower()
+    words = _HEADING.sub(" ", _MARKS.sub(" ", _CAMEL.sub(" ", masked)).lower())
     return ReadText(words=" ".join(words.split()), numbers=tuple(numbers), echoed=" ".join(echoes).lower())
 
 

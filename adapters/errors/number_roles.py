@@ -61,7 +61,7 @@ _COMPARISONS: Final = _comparisons(
     (
         (rf"#{_GAP}> {_GAP}# ?- {_GAP}#(?:{_GAP}= {_GAP}#)?", ("output", "limit", "input", "")),
         (rf"#{_GAP}\+ {_GAP}#{_GAP}(?:>|exceed\w*|not (?:less|smaller) than) {_GAP}#", ("input", "output", "limit")),
-        (r"# ?[*×] ?#(?= ?= ?#)", ("", "")),
+        (r"# #(?= ?= ?#)", ("", "")),
         (rf"#{_GAP}\+ {_GAP}# ?= ?#{_GAP}> {_GAP}#", ("input", "output", "total", "limit")),
         (r"# ?/ ?# ?> ?#", ("", "requested", "limit")),
         (rf"#{_GAP}> ?=? ?#", ("requested", "limit")),
@@ -83,7 +83,7 @@ _OTHER_UNIT: Final = re.compile(
     r" ?(?:seconds?|secs?|s|ms|minutes?|hours?|days?|images?|pages?|pixels?|px|messages?|blocks?|tools?|files?|items?|requests?"
     r"|api calls|calls|times|mib|gib|retries|attempts|docs|documents|秒|张|次)\b"
 )
-_CHARACTERS: Final = re.compile(r" ?(?:characters?|chars?)\b|[个]?字符")
+_CHARACTERS: Final = re.compile(r" ?(?:(?:input|prompt|text) )?(?:characters?|chars?)\b|[个]?字符")
 _BYTES: Final = re.compile(r" ?(?:bytes?|kb|mb|gb|kib|字节)\b")
 _CHARACTERS_BEFORE: Final = re.compile(
     r"\b(?:characters?|chars?|expected max ?length)\b[^#]{0,24}(?:#(?:(?!token)[^#;]){0,24})?\Z|字符[^#]{0,8}\Z"
@@ -92,8 +92,8 @@ _BYTES_BEFORE: Final = re.compile(
     r"\b(?:bytes|message size|payload size|body size|larger than max)[^#.]{0,20}(?:#[^#;]{0,24})?\Z"
 )
 _NO_COUNT_BEFORE: Final = re.compile(
-    r"(?:(?:status|error|http|api error|code|status code|error code|\bid|index|port|version|tier|retry after|wait"
-    r"|try again in|position|line|column|"
+    r"(?:(?:status|error|failed|returned|http|api error|code|status code|error code|\bid|index|port|version|tier|value ?=|retry after|wait"
+    r"|try again in|position|(?<!input )line|column|"
     r"at|used|minimum is|minimum token count[^#]{0,30}is|prefix length|quota|upper bound for"
     r"|resulting in a max\w* \w+ \w+ of|available tokens"
     r"|batch of|budget(?: tokens)?)[ :(=]*)\Z"
@@ -111,7 +111,7 @@ _BEFORE: Final = _places(
         (
             r"(?:[<≤]=?|less than|fewer than|less than or equal to|at most|no more than|(?:not|cannot|can't|never"
             r"|n't) (?:exceed|be (?:greater|more|larger|longer)"
-            r" than)|up to|limited to(?: only)?|max(?:imum)? of|limit(?: of|:)?|(?:window|context|cache) of)\Z",
+            r" than)|up to|limited to(?: only)?|max(?:imum)? of|limit(?: of|:)?|(?:window|context|cache) of|\b(?:slot|available|configured) context:?)\Z",
             "limit",
         ),
         (
@@ -134,7 +134,7 @@ _BEFORE: Final = _places(
         (
             r"\b(?:exceed\w*|surpass\w*|greater than|larger than|longer than|more than|less than|higher than|than|over|above"
             r"|beyond|below|must be|should be"
-            r"|cannot be|can't be|supports?|accepts?|can (?:read|handle|process|take|accept|hold)|holds|allowed|allows|limit"
+            r"|cannot be|can't be|supports?|accepts?|can (?:only )?(?:read|handle|process|take|accept|hold)|holds|allowed|allows|limit"
             r"|limits|limited|cap|capacity|range)\b(?!.*\b(?:received|got|given|requested|has|actual|used|passed|contains)\b)",
             "limit",
         ),
@@ -143,7 +143,11 @@ _BEFORE: Final = _places(
             r"| is too large|:| is)?\Z",
             "output",
         ),
-        (r"\b(?:output|completion|generation|generated)(?: tokens?| length)?(?: is| of|:| =)?\Z|\bgenerating\Z", "output"),
+        (
+            r"\b(?:(?:output|completion|generation|generated)(?: tokens?| length)?|(?:answer|reply|response) (?:tokens|length))"
+            r"(?: is| of|:| =)?\Z|\bgenerating\Z",
+            "output",
+        ),
         (r"(?:prompt|input) tokens? ?=\Z", "input"),
         (
             r"\b(?:context (?:window|length|size|limit)|batch size|n ctx|max(?:imum)?|capacity|(?:model|seq|session|max) len)\b",
@@ -155,7 +159,7 @@ _BEFORE: Final = _places(
             "limit",
         ),
         (
-            r"\b(?:requested|requesting|request(?:ed)? about|current(?:ly)?(?: length)?(?: is)?|asked for|received|got|given"
+            r"\b(?:will (?:take|need|require|use)|requested|requesting|request(?:ed)? about|current(?:ly)?(?: length)?(?: is)?|asked for|received|got|given"
             r"|used|sent)(?: at least| about| a)?:?\Z",
             "requested",
         ),

@@ -12,14 +12,14 @@ from contextport.contracts.provider_error import ErrorKind as K
 
 from .text_rule import TextRule
 
-__all__ = ["OVERFLOWS", "says_output_too", "weak"]
+__all__ = ["LAST_RESORT", "OVERFLOWS", "says_output_too", "weak"]
 
 _NEAR: Final = r"[^.;]{0,60}?"
 _OVER: Final = (
     r"(?:exceed(?:s|ed|ing)?|overflows|overflowed|surpass(?:es|ed)?|outgrew|overran|(?:is |are |was |were )?(?:much |far "
     r"|way )?(?:longer|larger|greater|bigger"
     r"|higher|more) than|(?:is|are|was|were|goes|went|go) (?:\w+ )?(?:over|above|beyond|past)|over (?:the|its|your)"
-    r"|above the|beyond the|>=?|≥)"
+    r"|above the|beyond the|(?:>=?|≥)(?! ?#))"
 )
 #: What holds tokens: a window, or a maximum that is said of context, prompt, input, sequence, tokens or the model.
 _WINDOW: Final = (
@@ -27,7 +27,7 @@ _WINDOW: Final = (
     r"|limit|size|tokens?)"
     r"|input (?:length|limit|size|tokens?)|sequence (?:length|len)|seq len|model(?:'s)? (?:len|length|limit|capacity"
     r"|max(?:imum)?)|max model len|session len"
-    r"|n ctx|position embeddings|window|max(?:imum)? (?:\w+ )?len(?:gth)?|(?:kv )?cache(?: size)?)"
+    r"|n ctx|position embeddings|window|max(?:imum)? (?:\w+ )?len(?:gth)?|(?:kv )?cache(?: size)?|batch size)"
 )
 _SUBJECT: Final = (
     r"(?:prompt|inputs?|context|conversation|dialog(?:ue)?|chat|history|messages?|thread|query|question|request|sequence"
@@ -37,6 +37,7 @@ _SUBJECT: Final = (
 
 _OTHER_LANGUAGES: Final = (
     r"(?:输入|提示词?|上下文|请求|消息|内容|对话|文本|会话|tokens?|prompt|长度)[^.;]{0,24}(?:超过|超出|过长|太长|超长|超限|大于|过多|太多|溢出|不足|不够|达到上限)"
+    r"|(?:达到|已达)[^.;]{0,6}(?:对话|上下文|会话|长度|tokens?)[^.;]{0,8}(?:上限|限制)"
     r"|(?:超过|超出)[^.;]{0,24}(?:上下文|最大(?:输入)?长度|tokens?|token 限制|长度限制|模型限制)"
     r"|(?:入力|プロンプト|コンテキスト|トークン|文脈|会話)[^.]{0,30}(?:超え|超過|長すぎ|多すぎ|上限)"
     r"|(?:입력|프롬프트|컨텍스트|토큰|문맥|대화)[^.]{0,30}(?:초과|너무 길|너무 많|넘)"
@@ -58,8 +59,10 @@ OVERFLOWS: Final = (
         r"\bcontext(?: (?:window|length|size|limit|budget|capacity|len|#|tokens?|the|is|was|has|have|been|now|already|of|for"
         r"|in|this|model|models)|'s| ?\(#\)?)*[:,]?"
         r" (?:exceed(?:s|ed|ing)?|overflows|overflowed|overflow error|reached|full|exhausted|overrun|too small for)\b"
+        r"|\bkv ?cache (?:is |was )?(?:full|exhausted|too small)\b"
         r"|\b(?:token|length|prompt|input|model) limit (?:was |is |has been )?(?:reached|hit)"
-        r"|\b(?:conversation|chat|thread|session) (?:has |is )?(?:reached|hit|at) (?:its|the|a) (?:max\w*|limit|length)"
+        r"|\b(?:conversation|chat|thread|session) (?:has |is )?(?:reached|hit|at) (?:its|the|a)"
+        r" (?:(?!time|idle|usage|rate|spend|turn|age)\w+ ){0,2}?(?:max\w*|limit|length)"
         r"|\b(?:reached|hit) (?:its|the|a|your) (?:max\w* )?(?:length|size|limit|end)? ?(?:for|of|in) (?:this|the|your) (?:context|conversation|chat|thread)"
         r"|\b(?:reached|hit) (?:its|the|a|your) (?:context|conversation|prompt) (?:window|length|size|limit)"
         r"|\b(?:ran|run|running|runs) out of (?:\w+ ){0,2}?(?:context|(?:room|space|tokens)[^.;]{0,30}\b(?:context|window|prompt))"
@@ -81,6 +84,7 @@ OVERFLOWS: Final = (
     TextRule(
         "too long",
         K.INPUT,
+        r"\b(?:prompt|input|context|conversation): too (?:long|large)|"
         rf"\b{_SUBJECT}\b(?:(?!field|parameter|property|schema)[^.;:]){{0,50}}?\btoo (?:long|large|big|lengthy"
         rf"|many)(?! for (?:this|the) (?:field|parameter))"
         rf"|\b{_SUBJECT}\b[^.;]{{0,40}}\b(?:beyond|more than|larger than|bigger than|longer than) (?:what )?(?:the |this "
@@ -125,7 +129,8 @@ OVERFLOWS: Final = (
         r"\b(?:inputs?|prompts?|text|tokens?|messages|sequence|context|max total tokens|max seq len)\b[^.;]{0,70}\b(?:must"
         r"|should|can|cannot|can't|may|has to|have to|needs? to)(?: not)?"
         r" (?:not )?(?:exceed|be (?:<=?|≤|less|fewer|at most|no more|no longer|no greater|under|below|within|shorter|smaller"
-        r"|greater|longer)|have (?:less|fewer|at most|no more))",
+        r"|greater|longer)|have (?:less|fewer|at most|no more))"
+        r"(?=[^.;]{0,50}(?:#|max|limit|context|window|allowed|model|length))",
     ),
     TextRule(
         "range of the input", K.INPUT, r"range of (?:the )?(?:input|prompt)(?: \w+)? (?:length |tokens )?(?:should|must|is)"
@@ -142,7 +147,7 @@ OVERFLOWS: Final = (
         K.INPUT,
         r"(?:not|n't|cannot|unable to|failed to|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b"
         r"[^.;]{0,40}(?:context|window|model|tokens)"
-        r"|(?:not|n't|cannot) be (?:enqueued|scheduled)[^;]{0,60}\b(?:cache|tokens)\b|too (?:big|large|long) (?:compared to|for) (?:the )?(?:kv|cache)"
+        r"|\bno position (?:encodings?|embeddings?)\b|(?:not|n't|cannot) be (?:enqueued|scheduled)[^;]{0,60}\b(?:cache|tokens)\b|too (?:big|large|long) (?:compared to|for) (?:the )?(?:kv|cache)"
         r"|(?:no|not enough|insufficient) (?:room|space)[^.;]{0,30}(?:context|window|prompt)"
         r"|truncat\w+[^.;]{0,40}context (?:window|length|size)",
     ),
@@ -162,11 +167,40 @@ OVERFLOWS: Final = (
     TextRule("in other languages", K.INPUT, _OTHER_LANGUAGES),
 )
 
+#: What holds or is made of tokens, and what says that it is too much, in one sentence.
+_HOLDER: Final = (
+    r"\b(?:context|prompts?|inputs?|tokens?|conversation|chat|dialog(?:ue)?|history|thread|sequence|transcript|kv cache"
+    r"|window|(?:seq|model|session|context) len|n ctx)\b|上下文|输入|对话|提示|消息"
+)
+_TOO_MUCH: Final = (
+    r"exceed|overflow|surpass|outgrow|\btoo (?:long|large|big|many|much|lengthy)\b|\b(?:longer|larger|greater|bigger|higher|more) than\b(?! (?:one|two|an?)\b)"
+    r"|\bbeyond\b|\bover (?:the|its|your|this)\b|\bout of (?:room|space|context|tokens)\b|\bis full\b|exhausted|\bno (?:more )?(?:room|space)"
+    r"|\bnot enough (?:room|space|context|tokens)|insufficient (?:room|space|context)|(?:reached|hit)\b.{0,30}\b(?:limit|max\w*|length)"
+    r"|limit\b.{0,12}\b(?:reached|hit)|(?:not|n't|unable to) (?:be )?(?:fit|hold)|max\w*\b.{0,24}# tokens|up to # tokens|shorten|\b(?:start|open|create) a new (?:chat|thread|session|conversation)"
+    r"|超|过长|太长|上限"
+)
+#: What else can be too much or too long.
+_OTHER_THING: Final = (
+    r"\b(?:deadline|time[d ]?out|retr(?:y|ies)|recursion|stack|memory|v?ram|cuda|disk|storage|steps?|iterations?|turns?|depth"
+    r"|columns?|rows?|database|table|schema|reg ?ex|pattern|names?|ids?|ur[il]s?|headers?|fields?|parameters?|keys?|files?|images?"
+    r"|passwords?|e-?mail|users?|sessions?|accounts?|calls?|tools?|functions?|permissions?|certificates?|sockets?|ports?|network"
+    r"|dns|ssl|path|directory|browser|navigation|json|syntax|unexpected|pars(?:e|ing)|temperature|top p|penalty|logprobs|choices"
+    r"|characters?|chars?|bytes|[kmg]i?b|seconds?|minutes?|hours?|days?|pages?|pixels?|items?|elements?|entries|instances?"
+    r"|replicas?|workers?|jobs?|queue|requests per|rate|quota|billing|cost|price|plan|subscription|output|completion|response)\b"
+)
+#: Tried when nothing else is known about a text: the words may stand in either order.
+LAST_RESORT: Final = TextRule(
+    "says too much of what holds tokens",
+    K.INPUT,
+    rf"(?:{_HOLDER})[^.;]{{0,80}}?(?:{_TOO_MUCH})|(?:{_TOO_MUCH})[^.;]{{0,80}}?(?:{_HOLDER})",
+    unless=_OTHER_THING,
+)
+
 #: Output is part of what was too much.
 _OUTPUT_TOO: Final = re.compile(
     r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)|(?<!embedding )(?<!score )\bgenerat(?:e|ed"
     r"|ing|ion)\b(?! error)|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
-    r"|\bnew tokens\b|model token limit: # \(requested"
+    r"|\bnew tokens\b|maximum tokens requested|answer length|model token limit: # \(requested"
 )
 #: Wordings that need a status that does not speak against an overflow.
 _STRONG: Final = re.compile(r"context|prompt|too long|input (?:length|tokens?)|上下文|提示|输入")

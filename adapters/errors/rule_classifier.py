@@ -16,7 +16,7 @@ from .foreign_error import failures_of
 from .look_alikes import LOOK_ALIKES, OTHERS, SETTLED_BY_WORDS
 from .message_text import ReadText, read_text
 from .number_roles import Numbers, Unit, numbers_of
-from .overflow_wordings import OVERFLOWS, says_output_too, weak
+from .overflow_wordings import LAST_RESORT, OVERFLOWS, says_output_too, weak
 from .safe_access import cut, integer
 from .stop_signals import StopSignal, stop_signal, stop_signal_of_text
 from .text_rule import first_match
@@ -50,6 +50,8 @@ REMEDIES: Final = {
 _ACCOUNT: Final = frozenset({401, 402})
 #: Statuses that a text must name the context or the prompt to overrule.
 _DOUBTFUL: Final = frozenset({403, 404, 408, 429, 529})
+#: Statuses with which a vague text is taken for an overflow.
+_OF_BAD_REQUESTS: Final = frozenset({200, 400, 413, 422, 500})
 _OVERFLOW_KINDS: Final = frozenset({ErrorKind.INPUT, ErrorKind.INPUT_CHARS, ErrorKind.INPUT_BYTES})
 #: Exceptions of completions that arrived: the class says it all, and the text has other numbers.
 _BY_CLASS_ALONE: Final = frozenset({ErrorKind.OUTPUT_TRUNCATED, ErrorKind.CONTENT_FILTER, ErrorKind.QUOTA})
@@ -164,6 +166,8 @@ def _verdict(failures: tuple[ProviderFailure, ...], read: ReadText, provider: st
     other = first_match(OTHERS, read.words) if not _ECHO_OF_OVERFLOW.search(read.echoed) else None
     if by_class is None and other is not None and status not in _ACCOUNT:
         return _Verdict(kind=other.kind, evidence=f"text: {other.name}")
+    if by_class is None and status in _OF_BAD_REQUESTS and not read.echoed and LAST_RESORT.matches(read.words):
+        return _widened(_Verdict(kind=ErrorKind.INPUT, evidence=f"text: {LAST_RESORT.name}"), read)
     return by_class or _without_words(status, read, failures, provider)
 
 

@@ -50,7 +50,7 @@ STOP_REASONS: Final = {
 _KEYS: Final = ("stop_reason", "stopReason", "finish_reason", "finishReason", "done_reason")
 _INSIDE: Final = ("incomplete_details", "message", "delta", "response")
 _LISTS: Final = ("choices", "candidates", "output")
-_IN_TEXT: Final = re.compile(r"\A\W*(?:stop|finish|done)_?reason\W{1,4}([A-Za-z_]{3,60})\W*\Z", re.IGNORECASE)
+_IN_TEXT: Final = re.compile(r"\A\W*(?:\w+ )?(?:stop|finish|done)[_ ]?reason\W{1,4}([A-Za-z_]{3,60})\W*\Z", re.IGNORECASE)
 _INPUTS: Final = ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_token_count", "prompt_eval_count")
 _OUTPUTS: Final = (
     "completion_tokens",
