@@ -9,12 +9,12 @@ from typing import Any, cast
 
 from attrs import evolve
 
-from contextport.contracts import InvalidArgument, Message, Part
+from contextport.contracts import InvalidArgument, Message, Part, new_id
 from contextport.contracts.json_values import copy_json
 
 from .sdk_failure import UnreadableAnswer
 
-__all__ = ["as_received", "check_max_output", "checked_parameters", "whole_arguments", "with_parts"]
+__all__ = ["as_received", "check_max_output", "checked_parameters", "whole_arguments", "with_own_ids", "with_parts"]
 
 
 def check_max_output(max_output: int | None) -> None:
@@ -56,10 +56,27 @@ def whole_arguments(arguments: str, *, cut: bool) -> bool:
     if not arguments.strip():
         return not cut
     try:
-        json.loads(arguments)
-    except ValueError:
+        json.loads(arguments, parse_int=float)  # a number of thousands of digits is whole, too, and no int of Python's
+    except (ValueError, RecursionError):
         return False
     return True
+
+
+def with_own_ids(calls: Sequence[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:
+    """The calls of one answer, each with an id that none before it has: a result names its call by it alone.
+
+    Some hosts give no id, an empty one, a number, or all calls the same.
+    """
+    taken: set[str] = set()
+    named: list[dict[str, Any]] = []
+    for call in calls:
+        given = call.get("id")
+        id = "" if given is None or isinstance(given, bool | dict | list) else str(given)
+        if not id or id in taken:
+            id = f"{prefix}{new_id()[:24]}"
+        taken.add(id)
+        named.append({**call, "id": id})
+    return named
 
 
 def with_parts(message: Message, parts: tuple[Part, ...], *, same_on_the_wire: bool = True) -> Message:

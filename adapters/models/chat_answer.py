@@ -7,19 +7,20 @@ from typing import Any, cast
 
 from attrs import evolve
 
-from contextport.contracts import Json, Message, Refusal, Text, ToolCall, new_id
+from contextport.contracts import Json, Message, Refusal, Text, ToolCall
 from contextport.contracts.codec import MessageCodec
 from contextport.contracts.model import Completion
 from contextport.contracts.stop_reasons import stop_reason
 from contextport.contracts.usage import usage_from
 
-from .answers import whole_arguments, with_parts
+from .answers import whole_arguments, with_own_ids, with_parts
 from .sdk_failure import UnreadableAnswer
 
 __all__ = ["ChatAnswerStream", "completion_of"]
 
 _API = "openai.chat"
 _ONLY_IN_ANSWERS = frozenset({"annotations", "citations"})  # a request with them is refused by strict hosts
+_CALLS = "tool_calls"
 _WHOLE_AT_ONCE = frozenset(
     {"id", "type", "role", "name", "index", "format", "signature"}
 )  # some hosts repeat these in each piece
@@ -30,9 +31,8 @@ def completion_of(answer: Mapping[str, Any], codec: MessageCodec, *, window: int
 
     Raises `UnreadableAnswer` where there is no choice in it, such as an error that came with status 200.
     """
-    choices: Json = answer.get("choices")
-    choice: Json = choices[0] if isinstance(choices, list) and choices else None
-    raw: Json = choice.get("message") if isinstance(choice, dict) else None
+    choice = _first_choice(answer)
+    raw: Json = choice.get("message")
     if not isinstance(raw, dict):
         raise UnreadableAnswer("the answer holds no message", dict(answer))
     raw_stop = str(choice.get("finish_reason") or "")
@@ -48,6 +48,15 @@ def completion_of(answer: Mapping[str, Any], codec: MessageCodec, *, window: int
         window=window,
     )
     return Completion(message=message, stop=reason, raw_stop=raw_stop, usage=usage, model=str(answer.get("model") or ""))
+
+
+def _first_choice(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """The choice of index 0, wherever it stands; empty if there is none."""
+    choices: Json = answer.get("choices")
+    for choice in cast(list[Any], choices) if isinstance(choices, list) else ():
+        if isinstance(choice, dict) and not cast(dict[str, Any], choice).get("index"):
+            return cast(dict[str, Any], choice)
+    return {}
 
 
 def _message(raw: dict[str, Any], codec: MessageCodec, *, cut: bool) -> Message:
@@ -75,18 +84,18 @@ def _as_request(raw: dict[str, Any]) -> dict[str, Any]:
         for key, value in raw.items()
         if key not in _ONLY_IN_ANSWERS and value is not None and not (value == [] and key != "content")
     }
-    request = {"role": "assistant", "content": None, **kept}
-    if isinstance(kept.get("tool_calls"), list):
-        request["tool_calls"] = [_call(call) for call in kept["tool_calls"]]
+    request = {"content": None, **kept, "role": "assistant"}  # whatever the host calls it
+    if isinstance(kept.get(_CALLS), list):
+        request[_CALLS] = with_own_ids([_call(call) for call in kept[_CALLS]], "call_")
     if isinstance(kept.get("audio"), dict):
         request["audio"] = {"id": kept["audio"].get("id")}
     return request
 
 
 def _call(raw: dict[str, Any]) -> dict[str, Any]:
-    """A call with what some compatible hosts leave out: the type, and an id to answer to."""
-    call = {key: value for key, value in raw.items() if key != "index" and value is not None}
-    return {"id": f"call_{new_id()[:24]}", "type": "function", **{key: value for key, value in call.items() if value != ""}}
+    """A call with what some compatible hosts leave out: the type, and the place of an id."""
+    call = {key: value for key, value in raw.items() if key != "index" and value not in (None, "")}
+    return {"id": None, "type": "function", **call}
 
 
 class ChatAnswerStream:
@@ -100,11 +109,8 @@ class ChatAnswerStream:
     def add(self, chunk: Mapping[str, Any]) -> str:
         """Take in one `chat.completion.chunk`; returns the visible text that it brought."""
         self._answer.update({key: chunk[key] for key in ("id", "model", "usage") if chunk.get(key)})
-        choices: Json = chunk.get("choices")
-        choice: Json = choices[0] if isinstance(choices, list) and choices else None
-        if not isinstance(choice, dict):
-            return ""
-        self._finish = cast(dict[str, Any], choice).get("finish_reason") or self._finish
+        choice = _first_choice(chunk)
+        self._finish = choice.get("finish_reason") or self._finish
         delta: Json = choice.get("delta")
         if not isinstance(delta, dict):
             return ""
@@ -131,21 +137,21 @@ def _merge(into: dict[str, Any], delta: dict[str, Any]) -> None:
         if value is None or (key in _WHOLE_AT_ONCE and value == ""):
             into.setdefault(key, value)
         elif have is None or key in _WHOLE_AT_ONCE:
-            into[key] = _begin(value)
+            into[key] = _begin(key, value)
         elif isinstance(have, dict) and isinstance(value, dict):
             _merge(cast(dict[str, Any], have), cast(dict[str, Any], value))
         elif isinstance(have, list) or isinstance(value, list):
             into[key] = _as_list(have)
-            _merge_list(into[key], _as_list(value))
+            _merge_list(key, into[key], _as_list(value))
         else:
             into[key] = have + value if isinstance(have, str) and isinstance(value, str) else value
 
 
-def _begin(value: Json) -> Json:
+def _begin(key: str, value: Json) -> Json:
     """A copy to go on with; what came in one piece may already hold several pieces of one item."""
     if isinstance(value, list):
         begun: list[Any] = []
-        _merge_list(begun, cast(list[Any], value))
+        _merge_list(key, begun, cast(list[Any], value))
         return begun
     if isinstance(value, dict):
         copied: dict[str, Any] = {}
@@ -160,22 +166,29 @@ def _as_list(value: Json) -> list[Any]:
     return [{"type": "text", "text": value}] if value else []
 
 
-def _merge_list(into: list[Any], items: list[Any]) -> None:
+def _merge_list(key: str, into: list[Any], items: list[Any]) -> None:
     for item in items:
         if not isinstance(item, dict):
             into.append(item)
             continue
-        begun = _begun(into, cast(dict[str, Any], item))
+        begun = _begun(into, cast(dict[str, Any], item), is_call=key == _CALLS)
         if begun is None:
             begun = {}
             into.append(begun)
         _merge(begun, cast(dict[str, Any], item))
 
 
-def _begun(items: list[Any], piece: dict[str, Any]) -> dict[str, Any] | None:
-    """The item that a piece goes on with: the last of its index, unless another id says that it is the next one."""
+def _begun(items: list[Any], piece: dict[str, Any], *, is_call: bool) -> dict[str, Any] | None:
+    """The item that a piece goes on with: the last of its index, unless another id says that it is the next one.
+
+    Of calls without an index it is the last one, unless the piece names another id, or a function.
+    """
     index, id = piece.get("index"), piece.get("id")
+    if index is None and is_call and not (piece.get("function") or {}).get("name"):
+        index = items[-1].get("index") if items and isinstance(items[-1], dict) else None
+    elif index is None:
+        return None
     for item in reversed(items):
-        if index is not None and isinstance(item, dict) and item.get("index") == index:
+        if isinstance(item, dict) and item.get("index") == index:
             return None if id and item.get("id") not in (None, "", id) else cast(dict[str, Any], item)
     return None

@@ -14,7 +14,7 @@ from contextport.contracts.model import Completion
 from contextport.contracts.stop_reasons import stop_reason
 from contextport.contracts.usage import usage_from
 
-from .answers import with_parts
+from .answers import with_own_ids, with_parts
 from .sdk_failure import UnreadableAnswer
 
 __all__ = ["ClaudeAnswerStream", "claude_tool", "completion_of"]
@@ -33,7 +33,7 @@ def completion_of(
     blocks: Json = answer.get("content")
     if not isinstance(blocks, list):
         raise UnreadableAnswer("the answer holds no content", dict(answer))
-    content = [_block(block) for block in cast(list[Any], blocks)]
+    content = _named([_block(block) for block in cast(list[Any], blocks)])
     raw_stop = str(answer.get("stop_reason") or "")
     message = _message(content, codec)
     if broken is None and stop_reason(_API, raw_stop).is_cut and content and content[-1].get("type") == "tool_use":
@@ -53,6 +53,12 @@ def _block(raw: Json) -> dict[str, Any]:
         raise UnreadableAnswer(f"a block of the answer is {type(raw).__name__}", raw)
     block = cast(dict[str, Any], raw)
     return {key: value for key, value in block.items() if not (key == "citations" and value is None)}
+
+
+def _named(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The blocks with an id of its own for each call of a tool of the host."""
+    calls = iter(with_own_ids([block for block in content if block.get("type") == "tool_use"], "toolu_"))
+    return [next(calls) if block.get("type") == "tool_use" else block for block in content]
 
 
 def _message(content: list[dict[str, Any]], codec: MessageCodec) -> Message:
@@ -151,7 +157,7 @@ def _is_object(text: str, *, empty: bool) -> bool:
         return empty
     try:
         return isinstance(json.loads(text), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
