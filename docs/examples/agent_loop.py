@@ -33,7 +33,7 @@ from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.adapters.tokenizers.calibrated_counter import CalibratedTokenCounter
 from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
 from contextport.adapters.wire.openai_chat import OpenAIChatCodec
-from contextport.contracts import Budget, Limits, Message, TextDelta, ToolCall
+from contextport.contracts import Budget, ContextPortError, Limits, Message, ModelCallFailed, TextDelta, ToolCall
 from contextport.strategies.agent_loop import cancelled_results, fit_text, interrupt
 from contextport.strategies.provider_rules import profile_for
 from contextport.strategies.recovery import Answer, Discarded, Responder
@@ -172,7 +172,14 @@ def main(given: list[str]) -> int:
     parser.add_argument("--max-output", type=int, default=4_000, help="tokens of one answer at most")
     arguments = parser.parse_args(given)
     notes = {path.stem: path.read_text("utf-8") for path in sorted(Path(arguments.notes).glob("*.md"))}
-    answer = asyncio.run(ask(arguments, notes))
+    if not notes:
+        parser.error(f"there is no .md file in {arguments.notes}")
+    try:
+        answer = asyncio.run(ask(arguments, notes))
+    except ContextPortError as error:
+        said = f"\n{error.failure.message}" if isinstance(error, ModelCallFailed) else ""
+        print(f"{error}{said}", file=sys.stderr)
+        return 1
     print(f"\n---\n{answer}")
     return 0
 
