@@ -293,7 +293,7 @@ class Message:
         return self.kind is _CHAT or self.kind is _INTERRUPT
 
 
-def _of_client(parts: tuple[Part, ...], kind: type[_Paired]) -> tuple[_Paired, ...]:
+def _of_client(parts: tuple[Any, ...], kind: type[_Paired]) -> tuple[_Paired, ...]:
     if len(parts) == 1 and type(parts[0]) is not kind:  # most messages
         return ()
     return tuple([part for part in parts if type(part) is kind and part.executor == "client"])

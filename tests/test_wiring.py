@@ -10,7 +10,7 @@ import pytest
 from contextport.adapters.events.collecting_sink import CollectingEventSink
 from contextport.adapters.limits.static_limits import StaticLimits
 from contextport.adapters.wiring import anthropic_model, codec_for, context_engine, openai_model, responder
-from contextport.contracts import ChatModel, ContextOverflow, EventKind, InvalidArgument, Limits
+from contextport.contracts import ChatModel, ContextOverflow, EventKind, InvalidArgument, Limits, TextDelta
 from contextport.strategies.provider_rules import PROFILES
 from contextport.strategies.recovery import Answer
 from tests.model_server import ModelServer, ReceivedRequest, answer, overflow
@@ -58,15 +58,10 @@ def test_a_long_session_is_answered_after_an_overflow_and_a_cut(kind: str, strea
             await context.add_message("s", {"role": "assistant", "content": f"Bed {n} is dry; beans grow in it."})
         await context.add_message("s", {"role": "user", "content": "How dry is bed two?"})
         answers = responder(context, model_at(server, kind), max_tries=6)
-        streamed = ""
-        if streaming:
-            async for piece in answers.stream("s"):
-                if isinstance(piece, Answer):
-                    found = piece
-                else:
-                    streamed += getattr(piece, "text", "")
-        else:
-            found = await answers.answer("s")
+        pieces = [piece async for piece in answers.stream("s")] if streaming else [await answers.answer("s")]
+        *texts, found = pieces
+        assert isinstance(found, Answer)
+        streamed = "".join(piece.text for piece in texts if isinstance(piece, TextDelta))
         kinds = {event.kind for event in sink.events}
         assert {EventKind.CONTEXT_RECOVERED, EventKind.OUTPUT_CONTINUED} <= kinds
         window = await context.get_context("s")

@@ -142,9 +142,8 @@ class Room:
     ratio: float
     limit: int = field(init=False)
 
-    @limit.default
-    def _counted(self) -> int:
-        return int(self.left / self.ratio)
+    def __attrs_post_init__(self) -> None:
+        self.limit = int(self.left / self.ratio)
 
     def too_small(self, needed: int, why: str) -> BudgetTooSmall:
         """The error for a window of `needed` counted tokens, in the terms of the budget: a budget of that size would do."""

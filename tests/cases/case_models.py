@@ -33,7 +33,7 @@ from contextport.contracts.usage import usage_from
 from .evidence import Dict
 
 #: The api whose word each stop word is, whatever its spelling: `MAX_TOKENS`, `max_tokens` and `max-tokens` are one.
-_API_OF_WORD = {word.lower(): (api, word) for api, words in reversed(list(STOP_WORDS.items())) for word in words}
+_API_OF_WORD = {word.lower(): (api, word) for api, words in list(STOP_WORDS.items())[::-1] for word in words}
 #: Failures by name: status, code, type, text.
 FAILURES: dict[str, tuple[int, str | None, str | None, str]] = {
     "overflow": (400, "context_length_exceeded", "invalid_request_error", "the input exceeds the context window of this model"),
