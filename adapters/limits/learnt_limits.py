@@ -100,6 +100,8 @@ class LearntLimits:
     def learn(self, reading: ErrorReading, *, model: str, host: str = "") -> bool:
         """Learn from what an error said of `model` on `host`. Returns whether a number was new, tighter or confirmed."""
         names = _TAUGHT.get(reading.kind, ())
+        if reading.kind is ErrorKind.OUTPUT_CAP and reading.input is not None:
+            names = _TAUGHT[ErrorKind.INPUT_PLUS_OUTPUT]  # an answer of more than the window was asked for
         limit = reading.limit
         if limit is None or limit <= 0 or reading.unit != "tokens" or not _was_exceeded(reading, limit):
             return False

@@ -98,7 +98,7 @@ class LiveLimits:
                 answers = [await self._ask(question) for question in self._api.questions(model)]
         except TimeoutError as error:
             self._fail(error, f"it did not answer within {self._timeout:g} s")
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:  # the latter for a name of many thousand characters
             self._fail(error, type(error).__name__)  # its text may quote a header, and so a key
         said = {name: value for name, value in self._api.read(model, answers).items() if value is not None}
         if not said.keys() & {"window", "max_input", "max_output"}:

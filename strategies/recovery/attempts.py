@@ -172,7 +172,7 @@ class Attempts:
         """What stood in the way of the answer; None if nothing did that another request could help."""
         if refused is not None:
             failure: ProviderFailure | None = refused.details.get("failure")
-            return self.classifier.classify(refused if failure is None else failure)
+            return _with_window(self.classifier.classify(refused if failure is None else failure))
         return _WINDOW_FULL if output is not None and output.truncated and output.stop is StopReason.WINDOW_LIMIT else None
 
     async def _remedy(self, reading: ErrorReading, refused: ModelCallFailed | None) -> None:
@@ -266,3 +266,10 @@ class Attempts:
     def _emit(self, kind: EventKind, data: dict[str, Json]) -> None:
         if self.sink is not None:
             self.sink.emit(Event(kind=kind, session_id=self.session_id, data=data))
+
+
+def _with_window(reading: ErrorReading) -> ErrorReading:
+    """The reading of an output limit above all of a window: it has to fit beside the input that is told with it."""
+    if reading.kind is not ErrorKind.OUTPUT_CAP or reading.input is None or reading.limit is None:
+        return reading
+    return attrs.evolve(reading, kind=ErrorKind.INPUT_PLUS_OUTPUT, remedy=Remedy.COMPACT_OR_LOWER_MAX_OUTPUT)

@@ -48,6 +48,7 @@ def max_input(learnt: LearntLimits, model: str = "m", host: str = "") -> int | N
         (reading(ErrorKind.INPUT_PLUS_OUTPUT, 8_192, input=8_000), {"window": 8_192, "max_input": 8_192}),
         (reading(ErrorKind.OUTPUT_HIT_WINDOW, 8_192), {"window": 8_192, "max_input": 8_192}),
         (reading(ErrorKind.OUTPUT_CAP, 4_096, output=100_000), {"max_output": 4_096}),
+        (reading(ErrorKind.OUTPUT_CAP, 8_192, input=100, output=9_000), {"window": 8_192, "max_input": 8_192}),
         (reading(ErrorKind.TPM_SINGLE_REQUEST, 30_000, input=40_000), {"entitlement": 30_000}),
         (reading(ErrorKind.ENTITLEMENT, 200_000, input=300_000), {"entitlement": 200_000}),
         (reading(limit=8_000, input=1, is_lower_bound=True), {"max_input": 8_000}),

@@ -211,6 +211,12 @@ def test_what_is_no_json_is_an_error(server: HostServer, body: bytes) -> None:
         ask(server, "openai", "m", base="/v1")
 
 
+@pytest.mark.parametrize("api", ["anthropic", "gemini", "llama.cpp"])
+def test_a_name_that_fits_no_address_is_an_error(server: HostServer, api: str) -> None:
+    with pytest.raises(ModelCallFailed, match="InvalidURL"):
+        ask(server, api, "m" * 70_000)
+
+
 def test_a_host_that_is_slow_breaks_off_or_does_not_end(server: HostServer) -> None:
     for first in (b"", b'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"data"'):
         server.answers["/v1/models"] = holding_back(server, first)

@@ -161,6 +161,17 @@ def test_an_output_cap_lowers_the_limit_and_nothing_else() -> None:
     assert not answer.truncated
 
 
+@pytest.mark.parametrize("asked", [100, 101, 500, 60_000])
+def test_an_output_limit_above_all_of_the_window_is_lowered_to_what_the_input_leaves(asked: int) -> None:
+    model = LimitedModel(100, "shared")
+    _, stored = answered(model, turns=2, limits=Limits(max_output=asked))
+    assert [(model.size(messages), limit) for messages, limit in model.asked] == [(42, asked), (42, 58)]
+    assert stored[-1] == "Done"
+    model = LimitedModel(100, "shared")
+    answered(model, turns=10, limits=Limits(max_output=asked), min_output=20)
+    assert all(model.size(messages) <= 80 for messages, _ in model.asked[1:])
+
+
 def test_an_output_cap_that_nobody_asked_for_is_raised() -> None:
     said_cap = failed("max_tokens is too large: 20000. This model supports at most 8192 completion tokens.", code="invalid_value")
     with pytest.raises(ModelCallFailed):
