@@ -27,9 +27,9 @@ from contextport.contracts import (
     dump_json,
 )
 
-from .foreign import Losses, OwnForms, data_url, is_custom_call
+from .foreign import Losses, OwnForms, data_url, is_custom_call, result_text
 from .media_types import media_mime
-from .openai_responses_items import API, ARGUMENT_KEYS, CONTENT, decode_reasoning, decode_result
+from .openai_responses_items import API, ARGUMENT_KEYS, CONTENT, OWN_OUTPUTS, decode_reasoning, decode_result
 
 __all__ = ["ItemEncoder"]
 
@@ -221,15 +221,39 @@ class ItemEncoder:
     def _result(self, result: ToolResult, raw: _Item | None, n: int) -> _Item:
         if raw is not None and decode_result(raw, "") == attrs.evolve(result, raw=raw):
             return cast(_Item, copy_json(raw))
+        kind = self.kinds.get(result.call_id, "function_call") if raw is None else raw["type"].removesuffix("_output")
+        if kind in OWN_OUTPUTS:
+            return self._own_output(result, raw, kind, n)
         blocks = [block for part in result.parts if (block := self._output_block(part, n)) is not None]
         alone = result.parts[0] if len(blocks) == len(result.parts) == 1 else None
         plain = isinstance(alone, JsonPart) or (isinstance(alone, Text) and self.own.raw(alone) is None)
         output: Any = blocks[0]["text"] if plain else blocks or ""
         if result.status == "error" and (raw is None or raw.get("status") != "failed"):
             self._lost(LossKind.STATUS, n, "that the result is an error is not said")
-        kind = self.kinds.get(result.call_id, "function_call")
         base: _Item = {"type": f"{kind}_output"} if raw is None else copy_json(raw)
         return {**base, "call_id": self._call_id(result, n), "output": output}
+
+    def _own_output(self, result: ToolResult, raw: _Item | None, kind: str, n: int) -> _Item:
+        """The result of a call whose output has a form of its own, with what of it can be said in that."""
+        item: _Item = {"type": f"{kind}_output"} if raw is None else copy_json(raw)
+        item["id" if kind == "local_shell_call" and "call_id" not in item else "call_id"] = self._call_id(result, n)
+        failed, said = result.status == "error", result_text(result)
+        if kind == "computer_call":
+            shown = [_media(part) for part in result.parts if isinstance(part, Media) and part.media == "image"]
+            place = {key: one for key, one in (shown[-1] or {}).items() if key in ("image_url", "file_id")} if shown else {}
+            if len(place) < len(result.parts):
+                self._lost(LossKind.MEDIA if not place else LossKind.STRUCTURE, n, "the output of a computer is one screenshot")
+            return {**item, "output": {"type": "computer_screenshot", **place}}
+        if any(not isinstance(part, Text | JsonPart) for part in result.parts):
+            self._lost(LossKind.MEDIA, n, "the output of a shell is text")
+        if kind == "shell_call":
+            ended = {"type": "exit", "exit_code": int(failed)}
+            return {**item, "output": [{"stdout": said, "stderr": "", "outcome": ended}]}
+        if kind == "apply_patch_call":
+            item["status"] = "failed" if failed else "completed"
+        elif failed:
+            self._lost(LossKind.STATUS, n, "that the result is an error is not said")
+        return {**item, "output": said}
 
     def _output_block(self, part: Part, n: int) -> Any:
         raw = self.own.raw(part)

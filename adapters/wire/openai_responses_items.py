@@ -26,12 +26,24 @@ from contextport.contracts.image_header import image_size
 
 from .foreign import split_data_url
 
-__all__ = ["API", "ARGUMENT_KEYS", "CONTENT", "decode_content", "decode_items", "decode_reasoning", "decode_result", "said_by"]
+__all__ = [
+    "API",
+    "ARGUMENT_KEYS",
+    "CONTENT",
+    "OWN_OUTPUTS",
+    "decode_content",
+    "decode_items",
+    "decode_reasoning",
+    "decode_result",
+    "said_by",
+]
 
 API = "openai.responses"
 CONTENT = f"{API}.content"  # api of an opaque part that stands in the content of a message, not among the items
 #: Where items hold what is asked of a tool: a string, or an object that goes along as JSON text.
 ARGUMENT_KEYS = ("arguments", "input", "action", "actions", "operation")
+#: Calls that the host runs whose output is no text or list of parts.
+OWN_OUTPUTS = frozenset({"computer_call", "local_shell_call", "shell_call", "apply_patch_call"})
 
 _ROLES: dict[Any, Role] = {"user": "user", "system": "system", "developer": "developer", "assistant": "assistant"}
 #: Items that no model puts out, with the role of those who do.

@@ -13,7 +13,7 @@ from contextport.contracts.profile import MediaLimits, ProviderProfile
 
 from .window import Place, Violation, Window, says, unedited
 
-__all__ = ["CONTENT_CHECKS", "arguments_are_valid", "lifetime", "media_in_excess", "refused_marks"]
+__all__ = ["CONTENT_CHECKS", "arguments_are_valid", "is_free_text", "lifetime", "media_in_excess", "refused_marks"]
 
 _MINUTES_PER = {"m": 1, "h": 60, "d": 1440}
 _USUAL_LIFE = 5  # minutes of a cache mark that states none, at Anthropic and on Bedrock
@@ -52,14 +52,15 @@ def args_object(window: Window) -> Iterator[Violation]:
     rule = window.profile.arguments
     if rule != "any":
         for n, k, call in window.calls:
-            if call.arguments == "{}" or _is_free_text(call):
+            free = is_free_text(call)
+            if (free and rule == "json") or (call.arguments == "{}" and not free):
                 continue
-            if not arguments_are_valid(call.arguments, objects_only=rule == "object"):
+            if free or not arguments_are_valid(call.arguments, objects_only=rule == "object"):
                 yield window.violation("V09", n, k, "the arguments are not a JSON " + ("object" if rule == "object" else "value"))
 
 
-def _is_free_text(call: ToolCall) -> bool:
-    """Whether the call is of a tool without a schema, such as OpenAI's custom tools."""
+def is_free_text(call: ToolCall) -> bool:
+    """Whether the call is of a tool without a schema, such as OpenAI's custom tools: nobody else has these."""
     return isinstance(call.raw, dict) and str(call.raw.get("type")).startswith("custom")
 
 

@@ -10,7 +10,7 @@ import attrs
 from contextport.contracts import Message, Opaque, Part, Text, ToolCall, ToolResult, dump_json
 from contextport.contracts.profile import ProviderProfile
 
-from .content_checks import refused_marks
+from .content_checks import is_free_text, refused_marks
 from .editing import with_parts, without_parts
 from .window import Violation, Window
 
@@ -52,7 +52,7 @@ def ids_mapped(window: Window, found: Sequence[Violation]) -> list[Message]:
             taken.add(new)
             names.setdefault(call.call_id, []).append(new)
             if rule is not None:
-                parts[k] = attrs.evolve(call, call_id=new, raw=None)
+                parts[k] = attrs.evolve(call, call_id=new, raw=call.raw if is_free_text(call) else None)
         if any(new != old for old, all_new in names.items() for new in all_new):
             changes[step.caller] = tuple(parts)
             changes.update(_renamed_results(window, range(step.caller + 1, step.stop), names))

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from contextport.contracts import CacheMark, Message, Role, Text, ToolCall, ToolResult
+from contextport.contracts import CacheMark, Media, Message, Role, Text, ToolCall, ToolResult
 from contextport.contracts.profile import ProviderProfile
 
 from .window import LIBRARY_KINDS, Violation, Window, says
 
-__all__ = ["ORDER_CHECKS", "is_continued", "is_joined", "library_role", "middle_place_is_legal"]
+__all__ = [
+    "ORDER_CHECKS",
+    "is_among_messages",
+    "is_continued",
+    "is_joined",
+    "library_role",
+    "middle_place_is_legal",
+    "of_one_group",
+    "unseen_screens",
+]
 
 
 def nonempty(window: Window) -> Iterator[Violation]:
@@ -51,8 +60,16 @@ def is_joined(window: Window, before: Message, after: Message) -> bool:
     api = window.profile.api
     one, other = before.native, after.native
     if one is not None and other is not None and one.api == other.api == api:
-        return one.group is not None and one.group == other.group
+        return of_one_group(window.profile, before, after)
     return bool(before.tool_results) and after.role in ("tool", "user")
+
+
+def of_one_group(profile: ProviderProfile, before: Message, after: Message) -> bool:
+    """Whether two neighbours came as one message of this wire, and so are sent as one again."""
+    one, other = before.native, after.native
+    if one is None or other is None or not (one.api == other.api == profile.api):
+        return False
+    return one.group is not None and one.group == other.group
 
 
 def call_answered(window: Window) -> Iterator[Violation]:
@@ -65,6 +82,22 @@ def call_answered(window: Window) -> Iterator[Violation]:
                     answers[call.call_id] -= 1
                 else:
                     yield window.violation("V04", step.caller, k, f"call {call.call_id} has no result behind it")
+    for n in unseen_screens(window):
+        yield window.violation("V04", n, detail="a computer is answered by a screenshot, and there is none")
+
+
+def unseen_screens(window: Window) -> list[int]:
+    """The callers of steps in which a call of OpenAI's computer tool has a result that shows nothing."""
+    if not window.profile.item_pairs:
+        return []
+    blind = {result.call_id for _, _, result in window.results if not any(type(part) is Media for part in result.parts)}
+    return [
+        step.caller for step in window.steps if any(_is_of_computer(call) and call.call_id in blind for _, call in step.calls)
+    ]
+
+
+def _is_of_computer(call: ToolCall) -> bool:
+    return isinstance(call.raw, dict) and call.raw.get("type") == "computer_call"
 
 
 def result_has_call(window: Window) -> Iterator[Violation]:
@@ -167,10 +200,18 @@ def system_place(window: Window) -> Iterator[Violation]:
         if n < start:
             if place == "first" and n > 0:
                 yield window.violation("V15", n, detail="there may be one system message")
+            elif place != "first" and is_among_messages(window.messages[n], window.profile):
+                yield window.violation("V15", n, detail="it would stand first among the messages, apart from the system prompt")
         elif place != "field_and_middle":
             yield window.violation("V15", n, detail="a system message may not stand in the conversation")
         elif not middle_place_is_legal(window.messages, n, window.profile):
             yield window.violation("V15", n, detail="it must follow a user turn and be last or before an assistant turn")
+
+
+def is_among_messages(message: Message, profile: ProviderProfile) -> bool:
+    """Whether a system message came as one of the messages of this wire, and so is sent as one again."""
+    native = message.native
+    return native is not None and native.api == profile.api and isinstance(native.raw, dict) and "role" in native.raw
 
 
 def library_role(profile: ProviderProfile) -> Role:
@@ -220,6 +261,16 @@ def pure_results(window: Window) -> Iterator[Violation]:
         for n in sorted(window.result_holders):
             if any(type(part) is not ToolResult and type(part) is not CacheMark for part in window.messages[n].parts):
                 yield window.violation("V29", n, detail="results stand with other content")
+            for before in (n - 1, n):
+                if 0 <= before < len(window.messages) - 1 and _mixes(window, before):
+                    yield window.violation("V29", n, detail="results came in one wire message with other content")
+
+
+def _mixes(window: Window, before: int) -> bool:
+    """Whether a message and the one behind it are one on the wire, of which only the one holds results."""
+    both = window.messages[before : before + 2]
+    held = [n in window.result_holders for n in (before, before + 1)]
+    return held[0] != held[1] and of_one_group(window.profile, both[0], both[1])
 
 
 ORDER_CHECKS = {

@@ -10,7 +10,7 @@ from contextport.contracts import Kind, Message, Part, Role, Text, Thinking, Too
 from contextport.contracts.profile import ProviderProfile
 
 from .editing import inserted, words
-from .order_checks import library_role, middle_place_is_legal
+from .order_checks import is_among_messages, library_role, middle_place_is_legal
 from .window import LIBRARY_KINDS, Violation, Window
 
 __all__ = ["begun_by_user", "ended_by_user", "filled_after_results", "merged", "roles_mapped", "system_placed"]
@@ -98,6 +98,8 @@ def system_placed(window: Window, found: Sequence[Violation]) -> list[Message]:
         return messages
     start = next((n for n, message in enumerate(messages) if message.role not in _SYSTEM), len(messages))
     lead, rest = messages[:start], messages[start:]
+    if profile.system_place != "first":
+        lead = [attrs.evolve(one, native=None) if is_among_messages(one, profile) else one for one in lead]
     if profile.system_place == "field_and_middle":
         rest = _moved_to_legal_places(rest)
     misplaced = [n for n in range(len(rest)) if rest[n].role in _SYSTEM and not _may_stay(profile, rest, n)]

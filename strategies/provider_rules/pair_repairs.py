@@ -10,7 +10,7 @@ from contextport.contracts import CacheMark, JsonPart, Media, Message, Part, Rol
 from contextport.strategies.atoms import arrange
 
 from .editing import with_parts, without_parts, words
-from .order_checks import is_joined
+from .order_checks import is_joined, of_one_group, unseen_screens
 from .window import Violation, Window
 
 __all__ = ["flattened", "lone_server_parts_dropped", "pairs_restored", "undeclared_flattened"]
@@ -22,6 +22,9 @@ def pairs_restored(window: Window, found: Sequence[Violation]) -> list[Message]:
     Results stand in messages of their own where they may not be mixed with other content (V29), and first in theirs elsewhere.
     """
     view = window.with_messages(arrange(window.messages))
+    unseen = unseen_screens(view)
+    if unseen:
+        return flattened(view, unseen)
     out: list[Message] = []
     said: list[Message] = []  # besides the results of a block; it comes after the block
     for n, message in enumerate(view.messages):
@@ -36,7 +39,19 @@ def pairs_restored(window: Window, found: Sequence[Violation]) -> list[Message]:
         out.append(results)
         if rest is not None:
             said.append(rest)
-    return [*out, *said]
+    out += said
+    return out if window.profile.mixed_results else _parted(window, out)
+
+
+def _parted(window: Window, messages: Sequence[Message]) -> list[Message]:
+    """The messages, results no longer of one group with what came with them in a message of the wire (V29)."""
+    out = list(messages)
+    for n in range(1, len(out)):
+        before, after = out[n - 1], out[n]
+        if of_one_group(window.profile, before, after) and bool(before.tool_results) != bool(after.tool_results):
+            assert after.native is not None
+            out[n] = attrs.evolve(after, native=attrs.evolve(after.native, group=None))
+    return out
 
 
 def _are_split(window: Window, before: Message, after: Message) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
-from contextport.contracts import CacheMark, Kind, Message, Thinking, ToolCall
+from contextport.contracts import CacheMark, Kind, Message, Opaque, Part, Thinking, ToolCall
 from contextport.contracts.profile import ProviderProfile
 
 from .model_names import plain_name
 from .window import LIBRARY_KINDS, Step, Violation, Window
 
-__all__ = ["REASONING_CHECKS", "carries_signature", "is_sealed", "stale_thinking"]
+__all__ = ["REASONING_CHECKS", "carries_signature", "is_sealed", "stale_thinking", "without_reasoning"]
 
 
 def is_sealed(part: Thinking) -> bool:
@@ -122,21 +122,38 @@ def reasoning_pair(window: Window) -> Iterator[Violation]:
         rest = window.messages[n].parts[k + 1 :]
         if part.item_id is not None and all(type(later) in (Thinking, CacheMark) for later in rest):
             yield window.violation("V20", n, k, f"reasoning {part.item_id} has nothing behind it")
-    if window.facts.original is not None:
-        yield from _without_their_reasoning(window, window.facts.original)
+    for n, message in enumerate(window.messages):
+        for k, item_id in without_reasoning(message, window.profile.api):
+            yield window.violation("V20", n, k, f"item {item_id} has lost its reasoning")
 
 
-def _without_their_reasoning(window: Window, original: Sequence[Message]) -> Iterator[Violation]:
-    received = {message.id: message for message in original}
-    for n in dict.fromkeys(n for n, _, call in window.calls if call.item_id is not None):
-        message = window.messages[n]
-        before = received.get(message.id)
-        if before is None or before is message:
-            continue
-        led_to = {later.item_id for one, later in pairwise(before.parts) if type(one) is Thinking and type(later) is ToolCall}
-        for one, later in pairwise((None, *message.parts)):
-            if type(later) is ToolCall and later.item_id in led_to and later.item_id and type(one) is not Thinking:
-                yield window.violation("V20", n, message.parts.index(later), f"item {later.item_id} has lost its reasoning")
+def without_reasoning(message: Message, api: str) -> list[tuple[int, str]]:
+    """(part, id of its item) for what an edited message sends of items that came with reasoning which it no longer has."""
+    native = message.native
+    if native is None or native.api != api or native.parts is message.parts or not isinstance(native.raw, list):
+        return []
+    kept = {part.item_id for part in message.parts if type(part) is Thinking}
+    items = cast(list[dict[str, Any]], native.raw)
+    texts = [item for item in items if "role" in item]
+    lost: list[tuple[int, str]] = []
+    for one, later in pairwise(items):
+        bound = one.get("type") == "reasoning" and isinstance(one.get("id"), str) and isinstance(later.get("id"), str)
+        if bound and later.get("type") != "reasoning" and one["id"] not in kept:
+            sent = (k for k, part in enumerate(message.parts) if _is_sent_as(part, later, alone=len(texts) == 1))
+            lost += [(k, later["id"]) for k in sent][:1]
+    return lost
+
+
+def _is_sent_as(part: Part, item: dict[str, Any], *, alone: bool) -> bool:
+    """Whether a part is sent as an item, or in it: new text is put into the only message item there was."""
+    if type(part) is ToolCall:
+        return part.item_id == item["id"]
+    if "role" not in item:
+        return isinstance(part, Opaque) and bool(part.raw == item)
+    if type(part) is Thinking or (isinstance(part, Opaque) and not part.api.endswith(".content")):
+        return False
+    content = cast(Any, item.get("content"))
+    return alone or (isinstance(content, list) and bool(getattr(part, "raw", None) in cast(list[Any], content)))
 
 
 def thought_signature(window: Window) -> Iterator[Violation]:
@@ -175,13 +192,16 @@ def signature_origin(window: Window) -> Iterator[Violation]:
 
 def _why_refused(message: Message, part: Thinking, profile: ProviderProfile) -> str:
     """Why reasoning is not valid here, or ''. Where nothing says who sealed it, the host may have noted the model."""
-    if not is_sealed(part):
-        return "reasoning without a signature is not taken" if profile.thinking in ("signed", "encrypted") else ""
+    if not is_sealed(part) and profile.thinking in ("signed", "encrypted"):
+        return "reasoning without a signature is not taken"
     noted = message.metadata.get("model") if part.origin is None else None
     if isinstance(noted, str) and profile.model and plain_name(noted) == profile.model:
         return ""
-    if profile.thinking == "none":
-        return "sealed reasoning is not taken"
+    sent = message.native is not None and message.native.api == profile.api  # codecs leave out what other apis put as text
+    if profile.thinking == "none" and (sent or is_sealed(part)):
+        return "reasoning is not taken"
+    if not is_sealed(part):
+        return ""
     if part.origin is None:
         return "nothing says who sealed the reasoning"
     by, model = part.origin

@@ -92,7 +92,9 @@ def _chat_pairs(messages: list[Wire], profile: ProviderProfile) -> Iterator[str]
             yield "two calls of one id"
         for call in calls:
             yield from _id(call["id"], profile)
-            yield from _arguments(call["function"]["arguments"], profile)
+            if call["type"] == "custom" and profile.provider == "openai":
+                continue
+            yield from _arguments(call["function"]["arguments"], profile) if "function" in call else ["a custom tool"]
 
 
 def _id(call_id: str, profile: ProviderProfile) -> Iterator[str]:
@@ -117,10 +119,14 @@ def _arguments(text: str, profile: ProviderProfile) -> Iterator[str]:
 
 def _responses(request: Wire, profile: ProviderProfile) -> Iterator[str]:
     items: list[Wire] = request["input"] if isinstance(request["input"], list) else [{"role": "user"}]
-    calls: Counter[str] = Counter(item["call_id"] for item in items if item.get("type") == "function_call")
-    outputs: Counter[str] = Counter(item["call_id"] for item in items if item.get("type") == "function_call_output")
-    if calls != outputs:
-        yield f"calls {calls} have outputs {outputs}"
+    for kind in ("function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call"):
+        calls: Counter[str] = Counter(item["call_id"] for item in items if item.get("type") == kind)
+        found: Counter[str] = Counter(item.get("call_id") or item["id"] for item in items if item.get("type") == f"{kind}_output")
+        if calls != found:
+            yield f"{kind} of {calls} have outputs {found}"
+    ids = Counter(item["id"] for item in items if isinstance(item.get("id"), str))
+    if any(count > 1 for count in ids.values()):
+        yield "two items of one id"
     if not items:
         yield "nothing is said"
     for item in items:
@@ -176,7 +182,7 @@ def _anthropic(request: Wire, profile: ProviderProfile) -> Iterator[str]:
 def _served(messages: list[Wire]) -> Iterator[str]:
     for n, message in enumerate(messages):
         blocks = _blocks(message)
-        asked = {block["id"] for block in blocks if block["type"] == "server_tool_use"}
+        asked = {block["id"] for block in blocks if block["type"] in ("server_tool_use", "mcp_tool_use")}
         found = {block["tool_use_id"] for block in blocks if block["type"].endswith("_tool_result")}
         pending = all(block["type"] == "tool_result" for later in messages[n + 1 :] for block in _blocks(later))
         if found - asked or (asked - found and not pending):
@@ -203,7 +209,11 @@ def _with_inner(blocks: Sequence[Wire]) -> Iterator[Wire]:
 def _turn_pairs(
     turns: list[tuple[str, list[Wire]]], use: str, found: str, use_id: Callable[[Wire], str], found_id: Callable[[Wire], str]
 ) -> Iterator[str]:
-    """Each call is answered at the beginning of the message after it, and nothing else is."""
+    """Each call is answered at the beginning of the message after it, and nothing else is. Servers answer for themselves."""
+    turns = [
+        (role, [block for block in blocks if "type" not in (block.get("toolUse") or block.get("toolResult") or {})])
+        for role, blocks in turns
+    ]
     before: list[str] = []
     for role, blocks in [*turns, ("end", [])]:
         answers = [found_id(block) for block in blocks if _type(block) == found]
@@ -228,14 +238,14 @@ def _gemini(request: Wire, profile: ProviderProfile) -> Iterator[str]:
     if not contents:
         yield "nothing is said"
         return
-    if contents[0]["role"] != "user":
+    if contents[0].get("role") == "model":
         yield f"begins with {contents[0]['role']}"
-    if profile.last_user and contents[-1]["role"] != "user":
+    if profile.last_user and contents[-1].get("role") == "model":
         yield "ends with the model"
     waiting = 0
     before = "start"
     for content in contents:
-        parts: list[Wire] = content["parts"]
+        parts = [_in_snake_case(part) for part in content["parts"] or ()]
         if not parts:
             yield "a content without parts"
         calls = [part for part in parts if "function_call" in part]
@@ -244,23 +254,28 @@ def _gemini(request: Wire, profile: ProviderProfile) -> Iterator[str]:
             yield f"{waiting} calls have {len(found)} responses"
         if found and len(found) < len(parts):
             yield "responses stand with other parts"
-        if calls and before != "user":
+        if calls and before == "model":
             yield f"calls follow {before}"
-        if any(not isinstance(part["function_call"]["args"], dict) for part in calls):
+        if any(not isinstance(part["function_call"].get("args") or {}, dict) for part in calls):
             yield "args are no object"
         yield from _blank([part["text"] for part in parts if "text" in part and "thought_signature" not in part], profile)
-        waiting, before = len(calls), content["role"]
+        waiting, before = len(calls), content.get("role", "user")
     if waiting:
         yield "calls without responses"
     if profile.thought_signatures:
         yield from _unsigned(contents)
 
 
+def _in_snake_case(part: Wire) -> Wire:
+    """What a part says, without the keys that say nothing."""
+    return {re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", key): one for key, one in part.items() if one is not None}
+
+
 def _unsigned(contents: list[Wire]) -> Iterator[str]:
     """Steps of the current turn whose first call has no signature."""
     for content in reversed(contents):
-        parts: list[Wire] = content["parts"]
-        if content["role"] == "user" and any("function_response" not in part for part in parts):
+        parts = [_in_snake_case(part) for part in content["parts"] or ()]
+        if content.get("role") != "model" and any("function_response" not in part for part in parts):
             return
         calls = [part for part in parts if "function_call" in part]
         if calls and "thought_signature" not in calls[0]:
@@ -294,7 +309,7 @@ def _bedrock(request: Wire, profile: ProviderProfile) -> Iterator[str]:
     for message in messages:
         yield from _bedrock_blocks(message["content"], profile)
     for _, blocks in turns:
-        ids += [block["toolUse"]["toolUseId"] for block in blocks if "toolUse" in block]
+        ids += [block["toolUse"]["toolUseId"] for block in blocks if "toolUse" in block and "type" not in block["toolUse"]]
     if len(ids) != len(set(ids)):
         yield "toolUse ids must be unique"
 
@@ -302,7 +317,7 @@ def _bedrock(request: Wire, profile: ProviderProfile) -> Iterator[str]:
 def _bedrock_blocks(blocks: list[Wire], profile: ProviderProfile) -> Iterator[str]:
     if not blocks:
         yield "a message without content"
-    results = [block["toolResult"] for block in blocks if "toolResult" in block]
+    results = [block["toolResult"] for block in blocks if "toolResult" in block and "type" not in block["toolResult"]]
     inner = [one for found in results for one in found["content"]]
     yield from _blank([block["text"] for block in (*blocks, *inner) if "text" in block], profile)
     if any(not found["content"] for found in results):

@@ -19,7 +19,10 @@ from contextport.contracts import (
     Opaque,
     Text,
     Thinking,
+    ToolResult,
     dump_json,
+    dump_message,
+    load_message,
 )
 from contextport.strategies.atoms import arrange
 
@@ -166,3 +169,44 @@ def test_the_path_of_what_is_wrong() -> None:
     with pytest.raises(InvalidMessage) as caught:
         CODEC.decode({"input": [{"role": "user", "content": "x"}, {"role": "user", "content": ["y"]}]})
     assert caught.value.details["path"] == "input[1].content[0]"
+
+
+def _said(item_id: str, text: str) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    return {"type": "message", "id": item_id, "role": "assistant", "status": "completed", "content": content}
+
+
+def _asked(item_id: str) -> dict[str, Any]:
+    return {"type": "function_call", "id": item_id, "call_id": item_id, "name": "look", "arguments": "{}"}
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["as received", "stored"])
+def test_no_item_is_sent_twice_under_one_id(stored: bool) -> None:
+    codec = OpenAIResponsesCodec()
+    items = [_said("msg_1", "Let me look."), _asked("fc_1"), _said("msg_2", "Let me look."), _asked("fc_2")]
+    (message,) = codec.decode({"input": items})
+    if stored:
+        message = load_message(dump_message(message))
+    edited = attrs.evolve(message, parts=(*message.parts, Text("And on.")))
+    assert codec.encode([edited]).request["input"] == [*items, {"role": "assistant", "content": "And on."}]
+    (message,) = codec.decode({"input": items[:2]})
+    edited = attrs.evolve(message, parts=(*message.parts, Text("And on.")))
+    assert codec.encode([edited]).request["input"] == [*items[:2], {"role": "assistant", "content": "And on."}]
+
+
+@pytest.mark.parametrize("kind", ["local_shell_call", "shell_call", "apply_patch_call"])
+def test_a_new_result_has_the_form_that_its_call_asks_for(kind: str) -> None:
+    actions: dict[str, dict[str, Any]] = {
+        "local_shell_call": {"action": {"type": "exec", "command": ["ls"], "env": {}}},
+        "shell_call": {"action": {"commands": ["ls"]}},
+        "apply_patch_call": {"operation": {"type": "delete_file", "path": "a"}},
+    }
+    codec = OpenAIResponsesCodec()
+    asked: dict[str, Any] = {"type": kind, "id": "sh_1", "call_id": "c1", "status": "completed", **actions[kind]}
+    failed = ToolResult(call_id="c1", parts=(Text("no such file"),), status="error")
+    request = codec.encode([*codec.decode({"input": [asked]}), Message(role="tool", parts=(failed,))]).request
+    check_responses(request)
+    assert "no such file" in str(request["input"][1]["output"])
+    again = codec.decode(request)
+    shorter = attrs.evolve(again[1], parts=(attrs.evolve(again[1].tool_results[0], parts=(Text("no file"),)),))
+    check_responses(codec.encode([again[0], shorter]).request)
