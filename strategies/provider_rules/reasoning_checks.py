@@ -147,7 +147,7 @@ def without_reasoning(message: Message, api: str) -> list[tuple[int, str]]:
 def _is_sent_as(part: Part, item: dict[str, Any], *, alone: bool) -> bool:
     """Whether a part is sent as an item, or in it: new text is put into the only message item there was."""
     if type(part) is ToolCall:
-        return part.item_id == item["id"]
+        return bool(part.item_id == item["id"])
     if "role" not in item:
         return isinstance(part, Opaque) and bool(part.raw == item)
     if type(part) is Thinking or (isinstance(part, Opaque) and not part.api.endswith(".content")):
