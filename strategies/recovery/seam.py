@@ -20,7 +20,8 @@ _LONG = 32
 _ALL = 3  # and when it is all that was written, and more follows
 _AFTER_PREAMBLE = 16  # and when it follows a line that announces it: "Here is the rest:"
 _PREAMBLE = 120  # characters of such a line at most
-_PIECE = 24  # letters and digits of a continuation that is a piece of the answer, and nothing else
+_PIECE = 24  # letters and digits of a continuation that is the beginning of the answer, and nothing else
+_ANY_PIECE = 200  # and of one that is any other piece of it: lines of code may well come twice
 _COLONS = ":\uff1a"  # the second is that of Chinese and Japanese
 _LEAD_IN = re.compile(r"[\s.…]*")  # what often stands before a repetition
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^`\n]*")
@@ -126,8 +127,12 @@ def _repetition(written: str, more: str, least: int) -> int:
     enough = _ALL if anew else _INSIDE_WORD if inside_word and length < _LONG else _AT_WORD
     if _letters(text) < max(least, enough):
         return 0
-    periodic = 2 * _borders(text)[-1] >= length - 1  # as in "no no", where what stands between is there once less
-    return 0 if periodic or written.find(text) < at else length
+    return 0 if _is_periodic(text) or written.find(text) < at else length
+
+
+def _is_periodic(text: str) -> bool:
+    """Whether a text is a repetition of its own, such as `no no`, where what stands between is there once less."""
+    return 2 * _borders(text)[-1] >= len(text) - 1
 
 
 def _letters(text: str) -> int:
@@ -163,9 +168,10 @@ def _borders(text: str) -> list[int]:
 
 
 def _begun_anew(written: str, held: str) -> bool:
-    """Whether a continuation that was cut as well said nothing but a piece of what stands there once."""
+    """Whether a continuation that was cut as well said nothing but the beginning, or a long piece, of what stands there once."""
     said = held.strip()
-    return _letters(said) >= _PIECE and written.count(said) == 1
+    least = _PIECE if written.lstrip().startswith(said) else _ANY_PIECE
+    return _letters(said) >= least and written.count(said) == 1 and not _is_periodic(said)
 
 
 def _reopened_fence(written: str, more: str) -> int:

@@ -70,6 +70,11 @@ def test_a_piece_of_what_stands_there_adds_nothing_if_it_is_cut_as_well() -> Non
     piece = "A fairly long beginning of an answer that"
     assert joint(written, piece, cut=True) == ""
     assert joint(written, piece, cut=False) == piece
+    assert joint("ha " * 60, "ha " * 50, cut=True) == "ha " * 50
+    line = "        raise InvalidArgument(name, value)\n"
+    assert joint("if not name:\n" + line + "if not value:\n", line, cut=True) == line
+    long = " ".join(f"word{n}" for n in range(60))
+    assert joint("An introduction. " + long + " and more", long, cut=True) == ""
     assert joint("row one two three four five six\n" * 9, "row one two three four five six\n" * 3, cut=True) != ""
 
 
