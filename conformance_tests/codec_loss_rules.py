@@ -94,7 +94,9 @@ async def all_is_said_or_listed(suite: Suite) -> None:
         encoded = codec.encode(messages)
         found = codec.decode(encoded.request)
         _assert_said(messages, said(found), exactly=not encoded.losses)
-        assert pairs(found) == pairs(messages), f"(name, arguments, results) {pairs(messages)} are {pairs(found)} in the request"
+        assert pairs(found) == pairs(messages), (
+            f"(name, arguments, texts of its results) {pairs(messages)} are {pairs(found)} in the request"
+        )
         _assert_losses_are_placed(messages, encoded)
     for messages in foreign():
         _assert_listed(suite, codec, messages)

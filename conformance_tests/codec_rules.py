@@ -89,7 +89,9 @@ async def calls_made_together_stay_together(suite: Suite) -> None:
             "(executor 'server') must not come back as one for the host"
         )
         if not same_call_ids(wanted):
-            assert pairs(found) == pairs(wanted), f"(name, arguments, results) {pairs(wanted)} came back as {pairs(found)}"
+            assert pairs(found) == pairs(wanted), (
+                f"(name, arguments, texts of its results) {pairs(wanted)} came back as {pairs(found)}"
+            )
     for request, name in given_requests(suite):
         called: set[str] = set()
         for message in codec.decode(request):
