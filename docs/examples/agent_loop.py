@@ -114,8 +114,11 @@ class NotesAgent:
     async def _result(self, call: ToolCall) -> str:
         if call.name == "list_notes":
             return json.dumps(sorted(self.notes))
-        name = json.loads(call.arguments).get("name", "") if call.name == "read_note" else ""
-        return self.notes.get(name, f"There is no note {name!r}.")
+        if call.name != "read_note":
+            return f"There is no tool {call.name!r}."
+        given = json.loads(call.arguments or "{}")
+        name = given.get("name") if isinstance(given, dict) else None
+        return self.notes.get(str(name), f"There is no note {name!r}.")
 
 
 def notes_agent(

@@ -109,6 +109,22 @@ def test_after_an_overflow_the_size_of_the_window_is_learnt(example: ModuleType)
     assert len(requests) == 8 + model.refused
 
 
+def test_odd_calls_are_answered_and_the_run_goes_on(example: ModuleType) -> None:
+    odd = ["[]", "5", "null", "", '{"name": 7}', '{"name": ["ape"]}', '{"title": "ape"}']
+    calls = [(f"c{n}", "read_note", arguments) for n, arguments in enumerate(odd)]
+    script = [answer(calls=[*calls, ("other", "delete_note", "{}")]), answer("Nothing was found.")]
+
+    async def run(agent: Any) -> tuple[str, list[str]]:
+        text = await agent.run("s", "What came first?")
+        return text, [message.text for message in (await agent.manager.get_context("s")).messages if message.role == "tool"]
+
+    (text, results), _, _ = played(example, script, run)
+    assert text == "Nothing was found."
+    assert len(results) == 8
+    assert all(result.startswith("There is no note ") for result in results[:7])
+    assert results[7] == "There is no tool 'delete_note'."
+
+
 def test_a_rate_limit_is_the_hosts_business(example: ModuleType) -> None:
     limited = ScriptedFailure(status=429, type="requests", code="rate_limit_exceeded", message="Rate limit reached")
 
