@@ -15,9 +15,9 @@ from . import (
     strategies,
     strategy_results,
 )
-from .registry import BROKEN, HEALTHY, Broken, suite_of, verdict
+from .registry import BROKEN, HEALTHY, Broken, rules_kept_by, suite_of, verdict
 
-__all__ = ["BROKEN", "HEALTHY", "Broken", "suite_of", "verdict"]
+__all__ = ["BROKEN", "HEALTHY", "Broken", "rules_kept_by", "suite_of", "verdict"]
 
 _MODULES = (
     classifiers,

@@ -16,7 +16,7 @@ from contextport.conformance_tests.reference_shaping_manager import ReferenceSha
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import Backend, ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
-from contextport.conformance_tests.rules import Status, run_rule
+from contextport.conformance_tests.rules import Rule, Status, run_rule
 from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
 from contextport.conformance_tests.suites import (
     ChatModelConformance,
@@ -41,7 +41,7 @@ from contextport.contracts import (
     TokenCounter,
 )
 
-__all__ = ["BROKEN", "HEALTHY", "Broken", "broken", "suite_of", "verdict"]
+__all__ = ["BROKEN", "HEALTHY", "Broken", "broken", "rules_kept_by", "suite_of", "verdict"]
 
 _C = TypeVar("_C", bound=type[Any])
 
@@ -189,6 +189,11 @@ HEALTHY: tuple[type[Any], ...] = (
     _Models,
     _Classifiers,
 )
+
+
+def rules_kept_by(healthy: type[Any]) -> list[Rule]:
+    """The rules of a healthy suite that its adapter has to keep: those of the ports that it provides."""
+    return [rule for rule in healthy.rules if rule.port.implementedBy(healthy.adapter_class)]
 
 
 def suite_of(adapter: type[Any], *, sparse: bool = False) -> Conformance:

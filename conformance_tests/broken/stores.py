@@ -48,9 +48,10 @@ class AnswersBackwards(ReferenceStore):
 @broken("STORE-1 STORE-5 STORE-8 STORE-12 STORE-13 STORE-16")
 class SharesNumbersBetweenSessions(ReferenceStore):
     async def append(self, session_id: str, drafts: Sequence[Draft]) -> tuple[Entry, ...]:
-        newest = max((log.last_seq for log in self.backend.logs.values()), default=0)
-        if drafts and self.find(session_id) is None:
-            self.find_or_make(session_id).last_seq = newest
+        with self.backend.lock:
+            newest = max((log.last_seq for log in self.backend.logs.values()), default=0)
+            if drafts and self.find(session_id) is None:
+                self.find_or_make(session_id).last_seq = newest
         return await super().append(session_id, drafts)
 
 

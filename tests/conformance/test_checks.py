@@ -25,7 +25,7 @@ from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOC
 from contextport.conformance_tests.reference_counter import ReferenceCounter
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
-from contextport.conformance_tests.reference_sink_and_limits import ReferenceLimits, ReferenceSink
+from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
 from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
@@ -69,7 +69,7 @@ def test_every_port_has_a_check() -> None:
         "STRATEGY": check_compression_strategy(ReferenceStrategy),
         "MANAGER": check_context_manager(ReferenceShapingManager, second=second),
         "SINK": check_event_sink(lambda: ReferenceSink([])),
-        "LIMITS": check_limits_source(ReferenceLimits, known=[("small", "")]),
+        "LIMITS": check_limits_source(ReferenceLearningLimits, known=[("small", "")]),
         "CODEC": check_message_codec(ReferenceCodec, requests=REQUESTS, unknown_blocks=UNKNOWN_BLOCKS),
         "MODEL": check_chat_model(model, words=WORDS, sent=sent),
         "CLASSIFIER": check_error_classifier(ReferenceClassifier),

@@ -3,11 +3,11 @@
 import pytest
 
 from contextport.conformance_tests.__main__ import main
-from contextport.conformance_tests.broken import BROKEN, HEALTHY, Broken, verdict
+from contextport.conformance_tests.broken import BROKEN, HEALTHY, Broken, rules_kept_by, verdict
 from contextport.conformance_tests.rules import Status, run_rule
 
 #: Each suite over a healthy adapter, with the rules of the ports that the adapter provides.
-HEALTHY_RULES = [(suite, rule) for suite in HEALTHY for rule in suite.rules if rule.port.implementedBy(suite.adapter_class)]
+HEALTHY_RULES = [(suite, rule) for suite in HEALTHY for rule in rules_kept_by(suite)]
 #: Strategies and managers take a minute more: `python -m contextport.conformance_tests --kills --exact` runs them as well.
 _QUICK = ("stores", "store_states", "counters", "sinks_and_limits", "codecs", "models", "classifiers", "manager_shapes")
 QUICK = [one for one in BROKEN if one.name.partition(".")[0] in _QUICK]
