@@ -223,7 +223,7 @@ class Attempts:
         )
 
     def _body_too_large(self, reading: ErrorReading) -> RequestTooLarge:
-        return request_too_large(self.window.messages, reading.limit if reading.unit == "bytes" else None)
+        return request_too_large((*self.window.messages, *self.sizes.extra), reading.limit if reading.unit == "bytes" else None)
 
     def _beside_input(self, reading: ErrorReading) -> int:
         """The output limit that fits beside the input, by the numbers of the error; 0 if they do not say."""

@@ -106,17 +106,18 @@ async def recover_bytes(
     Raises `RequestTooLarge` with `message_id` when what must be sent is larger than the limit, or makes nearly all of the body:
     leaving out others would not help.
     """
-    body = sum(map(body_bytes, seen.messages))
+    sent = (*seen.messages, *sizes.extra)
+    body, beside = sum(map(body_bytes, sent)), sum(map(body_bytes, sizes.extra))
     known = error.limit if error.unit == "bytes" and error.limit is not None and error.limit < body else None
     allowed = 0 if again else body // 4 if known is None else known * 9 // 10
-    kept = _kept(seen.messages, allowed, sizes.counter)
-    if sum(map(body_bytes, kept)) > (body * 9 // 10 if known is None else known):
-        raise request_too_large(seen.messages, known)
+    kept = _kept(seen.messages, allowed - beside, sizes.counter)
+    if sum(map(body_bytes, kept)) + beside > (body * 9 // 10 if known is None else known):
+        raise request_too_large(sent, known)
     tokens = sum([message_tokens(message, sizes.counter) for message in kept]) + sizes.extra_tokens + sizes.tool_tokens
     limit = sizes.max_tokens(min(tokens, sizes.counted(seen) - 1))
     window = await _at_most(manager, session_id, limit, limit, profile)
-    if window is None or sum(map(body_bytes, window.messages)) >= body:
-        raise request_too_large(seen.messages, known)
+    if window is None or sum(map(body_bytes, window.messages)) + beside >= body:
+        raise request_too_large(sent, known)
     _report(sink, session_id, error, sizes.counted(seen), sizes.counted(window))
     return window
 

@@ -17,6 +17,7 @@ from contextport.contracts import (
     ContextOverflow,
     ContextStats,
     InvalidArgument,
+    Kind,
     Limits,
     Message,
     ModelCallFailed,
@@ -94,6 +95,19 @@ def test_extra_messages_are_sent_as_the_provider_takes_them(name: str, extra: li
         assert all(message.text in "\n".join(one.text for one in messages) for message in extra)
         last_is_prefill = messages[-1].role == "assistant"
         assert check(messages[:-1] if last_is_prefill else messages, profile) == ()
+
+
+@pytest.mark.parametrize("errors", [1, 2])
+def test_an_extra_message_that_makes_the_body_too_large_is_named(errors: int) -> None:
+    large = Message.user("x" * (50_000 if errors == 1 else 1_000), kind=Kind.INTERRUPT, id="large")
+    model = ScriptedModel([body_error()] * errors)
+
+    async def run() -> None:
+        await responder(await filled(engine()), model).answer(SESSION, extra=[large])
+
+    with pytest.raises(RequestTooLarge) as raised:
+        asyncio.run(run())
+    assert (raised.value.message_id, len(model.asked)) == ("large", errors)
 
 
 STEPS = [
