@@ -9,7 +9,7 @@ from contextport.contracts import Json, Message, Text
 
 from .window import Violation, Window
 
-__all__ = ["REQUEST_CHECKS", "is_in", "tool_names", "wire_count"]
+__all__ = ["REQUEST_CHECKS", "missing", "tool_names", "wire_count"]
 
 
 def tools_declared(window: Window) -> Iterator[Violation]:
@@ -84,18 +84,26 @@ def _is_pending(window: Window, n: int) -> bool:
 
 def pinned(window: Window) -> Iterator[Violation]:
     """V35: what the user pinned is there."""
-    for message in window.facts.pinned:
-        if not is_in(window.messages, message):
-            yield Violation(rule="V35", message_id=message.id, detail="a pinned message is missing")
+    for message in missing(window.facts.pinned, window.messages):
+        yield Violation(rule="V35", message_id=message.id, detail="a pinned message is missing")
 
 
-def is_in(messages: Sequence[Message], message: Message) -> bool:
-    """Whether the messages hold a message, or all that it says where it was merged with others."""
-    if any(one is message or one.id == message.id for one in messages):
-        return True
-    texts = [part for part in message.parts if type(part) is Text]
-    held = [part for one in messages for part in one.parts]
-    return bool(texts) and all(text in held for text in texts)
+def missing(pinned: Sequence[Message], messages: Sequence[Message]) -> list[Message]:
+    """The pinned messages that are not there, nor all that they say, merged with others."""
+    if not pinned:
+        return []
+    ids = {message.id for message in messages}
+    texts: dict[str, list[Text]] = {}
+    for message in messages:
+        for part in message.parts:
+            if type(part) is Text:
+                texts.setdefault(part.text, []).append(part)
+
+    def is_there(message: Message) -> bool:
+        own = [part for part in message.parts if type(part) is Text]
+        return message.id in ids or (bool(own) and all(part in texts.get(part.text, ()) for part in own))
+
+    return [message for message in pinned if not is_there(message)]
 
 
 def shrink(window: Window) -> Iterator[Violation]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 import attrs
 from attrs import define, field
@@ -11,7 +13,7 @@ from contextport.contracts import Media, Message, Part, Role, Text, ToolCall, To
 
 from .content_checks import media_in_excess
 from .editing import inserted, with_parts, words
-from .request_checks import is_in, wire_count
+from .request_checks import missing, wire_count
 from .window import Violation, Window, unedited
 
 __all__ = ["counts_reduced", "media_moved", "media_reduced", "pinned_restored"]
@@ -19,6 +21,7 @@ __all__ = ["counts_reduced", "media_moved", "media_reduced", "pinned_restored"]
 MOVED = "[{kind}: in the user message below]"
 FROM_ABOVE = "[from the message above]"
 NOT_TAKEN = "[{kind} left out: this model does not take it]"
+_SYSTEM = ("system", "developer")
 LEFT_OUT = "[{kind} left out: {why}]"
 
 
@@ -108,9 +111,17 @@ def counts_reduced(window: Window, found: Sequence[Violation]) -> list[Message]:
                 excess -= max(1, len(window.messages[m].tool_results))
         n = stop
     told = _transcript([window.messages[m] for m in chosen])
-    gone = set(chosen)
-    out = [message for m, message in enumerate(window.messages) if m not in gone or m == chosen[0]]
-    return [told if message is window.messages[chosen[0]] else message for message in out]
+    gone = set(chosen[1:])
+    out = [told if m == chosen[0] else message for m, message in enumerate(window.messages) if m not in gone]
+    return out if excess <= 0 else _with_one_system_message(out, excess)
+
+
+def _with_one_system_message(messages: Sequence[Message], surplus: int) -> list[Message]:
+    """The oldest system messages as one, as many as it takes for `surplus` fewer messages."""
+    places = [n for n, message in enumerate(messages) if message.role in _SYSTEM][: surplus + 1]
+    parts = tuple([part for n in places for part in messages[n].parts])
+    joined = dict.fromkeys(places[1:], ()) | dict.fromkeys(places[:1], parts)
+    return [attrs.evolve(one, native=None) if n == places[0] else one for n, one in enumerate(with_parts(messages, joined))]
 
 
 def _transcript(messages: Sequence[Message]) -> Message:
@@ -139,17 +150,11 @@ def _line(part: Part) -> str:
 
 def pinned_restored(window: Window, found: Sequence[Violation]) -> list[Message]:
     """Pinned messages where the log has them, or before all that is said (V35)."""
-    messages = list(window.messages)
     order = {message.id: n for n, message in enumerate(window.facts.original or ())}
-    for message in window.facts.pinned:
-        if not is_in(messages, message):
-            messages.insert(_place_of(messages, message, order), message)
-    return messages
-
-
-def _place_of(messages: Sequence[Message], message: Message, order: dict[str, int]) -> int:
-    mine = order.get(message.id, -1)
-    for n, one in enumerate(messages):
-        if one.role not in ("system", "developer") and order.get(one.id, mine + 1) > mine:
-            return n
-    return len(messages)
+    last = len(order)
+    #: The latest place in the log of any message so far: what the log does not have comes after all, system messages before.
+    reached = list(accumulate((-1 if m.role in _SYSTEM else order.get(m.id, last) for m in window.messages), max))
+    before: dict[int, list[Message]] = {}
+    for message in sorted(missing(window.facts.pinned, window.messages), key=lambda message: order.get(message.id, -1)):
+        before.setdefault(bisect_right(reached, order.get(message.id, -1)), []).append(message)
+    return inserted(window.messages, before)

@@ -142,7 +142,13 @@ def test_a_custom_call_is_a_function_call_where_only_openai_has_these(name: str,
 
 
 def test_a_computer_that_showed_nothing_is_told_in_words() -> None:
-    asked: dict[str, Any] = {"type": "computer_call", "id": "cu_1", "call_id": "c1", "status": "completed", "pending_safety_checks": []}
+    asked: dict[str, Any] = {
+        "type": "computer_call",
+        "id": "cu_1",
+        "call_id": "c1",
+        "status": "completed",
+        "pending_safety_checks": [],
+    }
     asked["action"] = {"type": "screenshot"}
     history = CODECS["openai.responses"].decode({"input": [{"role": "user", "content": "hi"}, asked]})
     words = sent(history, "openai.responses")["input"]
@@ -160,3 +166,25 @@ def test_reasoning_of_another_host_is_not_sent_to_openai() -> None:
     )
     assert sent(history, "openai.chat")["messages"][1] == {"role": "assistant", "content": "so"}
     assert sent(history, "deepseek")["messages"][1] == said
+
+
+# --- counts ------------------------------------------------------------------------------------------------------------------
+
+
+def test_too_many_system_messages_are_joined() -> None:
+    profile = attrs.evolve(PROFILES["openai.chat"], max_messages=4)
+    window = [one for n in range(6) for one in (Message.system(f"rule {n}", id=f"s{n}"), Message.user(f"word {n}", id=f"u{n}"))]
+    repaired = repair(window, profile).messages
+    assert check(repaired, profile) == ()
+    said = "\n".join(message.text for message in repaired)
+    assert all(f"rule {n}" in said and f"word {n}" in said for n in range(6))
+
+
+def test_pinned_messages_come_back_in_the_order_of_the_log() -> None:
+    log = [Message.user(f"word {n}", id=f"u{n}") for n in range(8)]
+    prompt = Message.system("be brief", id="s")
+    outside = Message.user("from elsewhere", id="x")
+    window = [prompt, log[2], log[5], outside]
+    pinned = [log[6], log[3], log[0], log[4]]
+    repaired = repair(window, PROFILES["openai.chat"], original=log, pinned=pinned).messages
+    assert [message.id for message in repaired] == ["s", "u0", "u2", "u3", "u4", "u5", "u6", "x"]
