@@ -21,6 +21,7 @@ from contextport.contracts import (
 
 from .foreign import Losses, request_list, unedited
 from .gemini_encoding import GeminiEncoder
+from .gemini_order import in_call_order
 from .gemini_parts import API, PartDecoder
 from .system_field import SYSTEM_ROLES, among_messages, field_prompt, field_value, leading_prompts, with_field
 from .wire_bytes import copy_wire, to_wire
@@ -50,9 +51,9 @@ class GeminiCodec:
 
     Encoding. System and developer messages at the start become the instruction; later ones go along as user contents
     (`LossKind.ROLE`). Responses of a run of tool messages stand in one content of their own, with the function's name found by
-    the call. An id that Gemini's own calls did not have is not sent. A `Thinking` of this api with a signature and no text signs
-    the part after it. Images and documents in results are parts of the response. Empty texts, and messages left with nothing to
-    say, are left out.
+    the call. An id that Gemini's own calls did not have is not sent; the responses of such calls go in the order of the calls.
+    A `Thinking` of this api with a signature and no text signs the part after it. Images and documents in results are parts of
+    the response. Empty texts, and messages left with nothing to say, are left out.
     """
 
     @property
@@ -76,6 +77,7 @@ class GeminiCodec:
 
     def encode(self, messages: Sequence[Message], *, strict: bool = False) -> Encoded:
         losses = Losses()
+        messages = in_call_order(messages)
         names = {part.call_id: part.name for message in messages for part in message.parts if type(part) is ToolCall}
         prompts = leading_prompts(messages, API)
         system = _system(prompts, losses)

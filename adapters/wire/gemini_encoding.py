@@ -21,7 +21,7 @@ from contextport.contracts import (
 )
 from contextport.contracts.json_values import encodable
 
-from .gemini_parts import API, PartDecoder, find_key, is_failure, is_plain
+from .gemini_parts import API, PartDecoder, find_key, is_failure, is_made_id, is_plain
 from .media_types import media_mime
 from .part_encoding import Block, PartEncoder
 from .system_field import SYSTEM_ROLES
@@ -106,7 +106,7 @@ class GeminiEncoder(PartEncoder):
                 value["id"] = encodable(part.call_id)
             return {**_copy(raw), key: {**_copy(raw[key]), **value}}
         name = self.names.get(part.call_id, part.name)
-        if part.call_id.startswith(f"gemini:{name}:"):
+        if is_made_id(part.call_id, name):
             return {kind: value}
         return {kind: {"id": encodable(part.call_id), **value}}
 

@@ -24,7 +24,18 @@ from contextport.contracts.image_header import image_size
 
 from .wire_bytes import held_base64
 
-__all__ = ["API", "RESPONSE_TEXTS", "CallNames", "PartDecoder", "find_key", "is_failure", "is_plain", "made_id", "media_kind"]
+__all__ = [
+    "API",
+    "RESPONSE_TEXTS",
+    "CallNames",
+    "PartDecoder",
+    "find_key",
+    "is_failure",
+    "is_made_id",
+    "is_plain",
+    "made_id",
+    "media_kind",
+]
 
 API = "gemini.generate_content"
 #: Keys under which a response holds nothing but what a tool put out, or its error.
@@ -55,6 +66,11 @@ def media_kind(mime: str) -> Any:
 def made_id(name: str, nth: int) -> str:
     """The id of the nth call of a function in a request, where the wire has none."""
     return f"gemini:{name}:{nth}"
+
+
+def is_made_id(call_id: str, name: str | None) -> bool:
+    """Whether the id of a call was made here, so that the wire has none."""
+    return call_id.startswith(f"gemini:{name}:")
 
 
 @define

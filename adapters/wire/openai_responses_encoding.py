@@ -277,6 +277,8 @@ def _parsed(arguments: str) -> Any:
 def _media(media: Media) -> _Item | None:
     """Media as a part of what the user says or of a result, or None where the api does not take it: sound and video."""
     where = data_url(attrs.evolve(media, mime=media_mime(media)))
+    if where is None and media.file_id is None:
+        return None
     if media.media == "image":
         place = {"image_url": where} if where is not None else {"file_id": media.file_id}
         return {"type": "input_image", "detail": media.detail or "auto", **place}

@@ -339,3 +339,15 @@ def test_the_instruction_comes_back_under_its_name_and_in_its_place() -> None:
     assert request["systemInstruction"] == {"parts": [{"text": "Another."}]}
     both = CODEC.encode([*CODEC.decode(GEMINI["dumped with nulls"])[:1], Message.system("third")]).request
     assert both["system_instruction"] == {"parts": [{"text": "first"}, {"text": "second"}, {"text": "third"}]}
+
+
+@pytest.mark.parametrize("apart", [True, False], ids=["one message each", "one message"])
+def test_results_of_calls_without_ids_go_in_the_order_of_the_calls(apart: bool) -> None:
+    codec = GeminiCodec()
+    asked = [{"function_call": {"name": "find", "args": {"n": n}}} for n in range(3)]
+    (calls,) = codec.decode({"contents": [{"role": "model", "parts": asked}]})
+    came = [ToolResult(call_id=calls.tool_calls[n].call_id, parts=(Text(f"answer {n}"),)) for n in (2, 0, 1)]
+    results = [Message(role="tool", parts=(one,)) for one in came] if apart else [Message(role="tool", parts=tuple(came))]
+    request = codec.encode([calls, *results]).request
+    said = [part["function_response"]["response"]["output"] for part in request["contents"][1]["parts"]]
+    assert said == ["answer 0", "answer 1", "answer 2"]
