@@ -136,20 +136,24 @@ class ClaudeAnswerStream:
         """The whole `message`. Raises `UnreadableAnswer` if its end has not come: the stream broke."""
         if not self._stopped:
             raise UnreadableAnswer("the stream ended before the answer did: no message_stop came")
+        broken = self._broken()
         for index, text in self._inputs.items():
-            if index not in self.broken:
+            if index not in broken:
                 self._blocks[index]["input"] = json.loads(text) if text.strip() else {}
         return {**self._answer, "content": [self._blocks[index] for index in sorted(self._blocks)]}
 
     @property
     def broken(self) -> dict[int, str]:
         """The arguments of calls that are not whole, by the place of their block."""
-        cut = stop_reason(_API, str(self._answer.get("stop_reason") or "")).is_cut
         places = {index: place for place, index in enumerate(sorted(self._blocks))}
-        calls = [index for index, block in self._blocks.items() if "input" in block]
-        given = {places[index]: self._inputs.get(index, "") for index in calls}
-        last = len(places) - 1
-        return {place: text for place, text in given.items() if not _is_object(text, empty=not (cut and place == last))}
+        return {places[index]: text for index, text in self._broken().items()}
+
+    def _broken(self) -> dict[int, str]:
+        """The same by the index of the block: between indexes there may be gaps."""
+        cut = stop_reason(_API, str(self._answer.get("stop_reason") or "")).is_cut
+        last = max(self._blocks, default=0)
+        given = {index: self._inputs.get(index, "") for index, block in self._blocks.items() if "input" in block}
+        return {index: text for index, text in given.items() if not _is_object(text, empty=not (cut and index == last))}
 
 
 def _is_object(text: str, *, empty: bool) -> bool:

@@ -53,6 +53,12 @@ FAILURES: dict[str, tuple[int, str | None, str | None, str]] = {
     "empty": (400, None, "invalid_request_error", "messages: content must not be empty"),
 }
 _ALIASES = {"error": "server_error", "stream_error": "server_error", "connection_error": "server_error", "429": "rate_limit"}
+#: Names of what a provider is strict about.
+_NO_PREFILL = ("no_prefill", "last_is_user", "last_must_be_user", "ends_with_user", "no_assistant_prefill")
+_NO_WHITESPACE = ("no_trailing_whitespace_prefill", "no_trailing_whitespace", "no_empty_prefill")
+_ALTERNATE = ("alternate", "alternating", "alternating_roles", "strict_roles", "roles_alternate")
+_USER_FIRST = ("starts_with_user", "first_is_user", "first_must_be_user")
+_NOT_EMPTY = ("no_empty_content", "no_empty", "no_empty_messages", "no_empty_assistant")
 _PIECE = 4
 
 
@@ -114,8 +120,7 @@ class CaseModel:
             return "overflow"
         if "reject_body_over_bytes" in fake and len(json.dumps(wire).encode()) > fake["reject_body_over_bytes"]:
             return "body"
-        strict = fake.get("strict") or ()
-        return next((fault for one in ([strict] if isinstance(strict, str) else strict) if (fault := _fault(one, wire))), None)
+        return next((fault for one in _strict(fake) if (fault := _fault(one, wire))), None)
 
     def _failure(self, named: Any) -> ModelCallFailed:
         """The failure of that name, or of that status, code, type and message. `status` of the fake is that of its refusals."""
@@ -145,25 +150,33 @@ def _raised(failure: ProviderFailure) -> ModelCallFailed:
     return ModelCallFailed(f"the provider answered {failure.status}: {failure.message}", failure=failure)
 
 
+def _strict(fake: Dict) -> list[str]:
+    strict = fake.get("strict") or []
+    return [strict] if isinstance(strict, str) else list(strict)
+
+
+def refuses_prefill(fake: Dict) -> bool:
+    """Whether the model wants the last word to be the user's."""
+    return any(one in _NO_PREFILL for one in _strict(fake))
+
+
 def _fault(strict: str, wire: list[Dict]) -> str | None:
     """The failure by which a provider that is strict in this way refuses the messages; None if it takes them."""
     said = [one for one in wire if one["role"] not in ("system", "developer")]
     last = said[-1] if said else {}
-    match strict:
-        case "no_trailing_whitespace_prefill":
-            text = _text(last)
-            return "whitespace" if last.get("role") == "assistant" and (not text or text != text.rstrip()) else None
-        case "no_prefill" | "last_is_user" | "ends_with_user":
-            return "prefill" if last.get("role") == "assistant" else None
-        case "alternate" | "alternating" | "alternating_roles" | "strict_roles":
-            roles = [one["role"] for one in said if one["role"] != "tool"]
-            return "order" if roles[:1] != ["user"] or any(a == b for a, b in pairwise(roles)) else None
-        case "starts_with_user" | "first_is_user":
-            return None if said and said[0]["role"] == "user" else "order"
-        case "no_empty_content" | "no_empty" | "no_empty_messages":
-            return "empty" if any(not _text(one).strip() and not one.get("tool_calls") for one in said) else None
-        case _:
-            raise ValueError(f"strict {strict!r} is not known")
+    if strict in _NO_PREFILL:
+        return "prefill" if last.get("role") == "assistant" else None
+    if strict in _NO_WHITESPACE:
+        text = _text(last)
+        return "whitespace" if last.get("role") == "assistant" and (not text or text != text.rstrip()) else None
+    if strict in _ALTERNATE:
+        roles = [one["role"] for one in said if one["role"] != "tool"]
+        return "order" if roles[:1] != ["user"] or any(a == b for a, b in pairwise(roles)) else None
+    if strict in _USER_FIRST:
+        return None if said and said[0]["role"] == "user" else "order"
+    if strict in _NOT_EMPTY:
+        return "empty" if any(not _text(one).strip() and not one.get("tool_calls") for one in said) else None
+    raise ValueError(f"strict {strict!r} is not known")
 
 
 def _text(wire: Dict) -> str:

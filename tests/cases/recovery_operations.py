@@ -21,7 +21,7 @@ from contextport.strategies.recovery import (
 
 from .case import LATER_STRATEGIES, Case
 from .case_input import case_messages
-from .case_models import CaseModel
+from .case_models import CaseModel, refuses_prefill
 from .evidence import Evidence, Moment
 from .manager_session import SESSION, Driven, engine, log_text, stored_rows
 from .strategies_of_cases import strategies, words_counter
@@ -49,6 +49,11 @@ def _strategies(case: Case, counter: WordsCounter) -> dict[str, CompressionStrat
     return strategies(case, counter)
 
 
+def _limits(case: Case) -> Limits:
+    known = {name: case.given[name] for name in ("window", "max_output", "max_input") if name in case.given}
+    return Limits(**known, source="case")
+
+
 def _answering(case: Case, *, streaming: bool) -> Asks:
     async def ask(driven: Driven, model: CaseModel, counter: WordsCounter) -> ContinuedOutput:
         responder = Responder(
@@ -57,7 +62,7 @@ def _answering(case: Case, *, streaming: bool) -> Asks:
             classifier=RuleErrorClassifier(),
             counter=counter,
             tools=tuple(case.given.get("tools", ())),
-            limits=Limits(window=case.given.get("window"), max_output=case.given.get("max_output"), source="case"),
+            limits=_limits(case),
             min_output=int(case.given.get("min_output", 1)),
         )
         while True:
@@ -78,6 +83,7 @@ async def continue_output_(case: Case, folder: Path) -> list[Evidence]:
     return [
         await _run(case, counter, f"{name}, {way}", None, _continuing(case, profile, streaming=way == "streamed"))
         for name, profile in (("user turn", None), ("prefill", PREFILL))
+        if profile is None or not refuses_prefill(case.given["fake_model"])
         for way in ("whole", "streamed")
     ]
 

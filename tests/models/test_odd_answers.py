@@ -9,6 +9,7 @@ import pytest
 from contextport.adapters.models.answers import whole_arguments
 from contextport.adapters.models.chat_answer import ChatAnswerStream
 from contextport.adapters.models.chat_answer import completion_of as chat_completion
+from contextport.adapters.models.claude_answer import ClaudeAnswerStream
 from contextport.adapters.models.claude_answer import completion_of as claude_completion
 from contextport.adapters.wire.anthropic_messages import AnthropicCodec
 from contextport.adapters.wire.openai_chat import OpenAIChatCodec
@@ -56,6 +57,28 @@ def test_each_call_of_claude_has_one_too(ids: list[str]) -> None:
     assert [(block["id"], block["input"]["n"]) for block in sent] == list(zip(named, range(len(ids)), strict=True))
     cut = claude_completion({"content": content, "stop_reason": "max_tokens"}, AnthropicCodec())
     assert [call.complete for call in cut.message.tool_calls] == [True] * (len(ids) - 1) + [False]
+
+
+@pytest.mark.parametrize("first", [0, 1, 5])
+@pytest.mark.parametrize(("arguments", "whole"), [('{"path":"a', False), ('{"path":"a"}', True)])
+def test_a_stream_of_claude_may_leave_out_indexes(first: int, arguments: str, whole: bool) -> None:
+    stream = ClaudeAnswerStream()
+    stream.add({"type": "message_start", "message": {"role": "assistant", "content": []}})
+    for index, one in ((first, "c1"), (first + 2, "c2")):
+        stream.add(
+            {
+                "type": "content_block_start",
+                "index": index,
+                "content_block": {"type": "tool_use", "id": one, "name": "f", "input": {}},
+            }
+        )
+        delta = {"type": "input_json_delta", "partial_json": "{}" if one == "c1" else arguments}
+        stream.add({"type": "content_block_delta", "index": index, "delta": delta})
+    stream.add({"type": "message_delta", "delta": {"stop_reason": "max_tokens"}})
+    stream.add({"type": "message_stop"})
+    completion = claude_completion(stream.answer(), AnthropicCodec(), broken=stream.broken)
+    calls = completion.message.tool_calls
+    assert [(call.call_id, call.arguments, call.complete) for call in calls] == [("c1", "{}", True), ("c2", arguments, whole)]
 
 
 def test_a_role_of_another_name_is_the_assistants() -> None:
