@@ -18,7 +18,7 @@ from .safe_access import integer, peek, short_text
 
 __all__ = ["failures_in_mapping", "failures_in_text"]
 
-_DEEPEST: Final = 6  # levels of nesting; a gateway of gateways has about four
+_DEEPEST: Final = 12  # levels of nesting; each gateway adds two or three: an object, a text, an object in it
 _TRIES: Final = 4  # openings of JSON looked at in one text
 _DATA_KEPT: Final = 400  # characters of somebody's data that stay, as a quotation
 _SIBLINGS: Final = 4  # entries of one list of errors

@@ -35,20 +35,28 @@ _SUM: Final = (
     r"|- input tokens|sum of|max tokens of # exceeded|max tokens[^.;]{0,30}(?:for|of|in) (?:the )?(?:model )?(?:input|prompt)"
     r"|\b(?:prompts?|inputs?|conversation|messages|history) (?:is|are|was|were) too (?:long|large|big|many)"
 )
-_MEDIA: Final = r"(?:images?|data[ -]uris?|pictures?|photos?|pdfs?|pages?|videos?|audio|attachments?|media|files?|documents?|图片|图像|文件|视频|音频)"
+_MEDIA: Final = (
+    r"(?:images?|data[ -]uris?|pictures?|photos?|pdfs?|pages?|videos?|audio|attachments?|media|files?|documents?"
+    r"|图片|图像|文件|视频|音频)"
+)
 
 #: These are so plain that not even a code for an overflow beside them counts.
 SETTLED_BY_WORDS: Final = (
     TextRule(
-        "id too long", K.FIELD_LENGTH, r"\b(?:id|ids)\b[^.;]{0,20}(?:string too long|at most # char|too long)", remedy=R.MAP_IDS
+        "id too long",
+        K.FIELD_LENGTH,
+        r"\b(?:id|ids)\b[^.;]{0,20}(?:string too long|at most # char|too long|longer than # char)",
+        remedy=R.MAP_IDS,
     ),
     TextRule(
         "string too long",
         K.FIELD_LENGTH,
         r"string too long|expected a string with maximum length|(?:string|value|name|description|id) (?:should|must) (?:have"
         r"|be) (?:at most|no longer than|less than)"
-        r" # char|invalid (?:function|tool) name|member must have length|failed to satisfy constraint|\b(?:key|metadata|stop sequence|title|name|description|ur[il]|header|label|schema"
-        r"|value)\b[^.;]{0,24}(?:too (?:long|large)|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char|at most # char)",
+        r" # char|invalid (?:function|tool) name|member must have length|failed to satisfy constraint|\b(?:key|metadata"
+        r"|stop sequence|title|name|description|ur[il]|header|label|schema"
+        r"|value)\b[^.;]{0,24}(?:too (?:long|large)|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char"
+        r"|at most # char)",
     ),
     TextRule(
         "too many tools",
@@ -70,8 +78,11 @@ SETTLED_BY_WORDS: Final = (
         r"array too long|\bgot # (?:items|elements|entries)|too many properties"
         r"|request count exceeds|batch size[^.;]{0,30}(?:exceed|too large|larger|greater|limit is|limit of|> max)|(?:at most"
         r"|maximum of|up to|at most,) # (?:\w+ )?(?:blocks|items|elements|parts|requests|properties"
-        r"|entries|inputs|contents|stop|sequences|examples)|数组[^.;]{0,8}(?:超过|大于|最大|不得)|stop sequences[^.;]{0,20}(?:exceed|limit|max)|too many (?:parts|parallel|properties"
-        r"|items|blocks|inputs|elements|stop sequences|cache control|tool calls)|number of (?:requests|parts|items|blocks|texts|documents|chunks|strings|turns|rounds|steps"
+        r"|entries|inputs|contents|stop|sequences|examples)|数组[^.;]{0,8}(?:超过|大于|最大|不得)"
+        r"|stop sequences[^.;]{0,20}(?:exceed"
+        r"|limit|max)|too many (?:parts|parallel|properties"
+        r"|items|blocks|inputs|elements|stop sequences|cache control|tool calls)|number of (?:requests|parts|items|blocks"
+        r"|texts|documents|chunks|strings|turns|rounds|steps"
         r"|inputs) [^.;]{0,20}(?:exceed|must be at most|at most|limited)",
         remedy=R.FIX_PARAMS,
     ),
@@ -81,9 +92,10 @@ LOOK_ALIKES: Final = (
     TextRule(
         "a tool's failure",
         K.USER_TEXT,
-        r"\A(?:error )?(?:executing|running|calling|in) (?:the )?tool\b|\Atool(?: \w+)? (?:error|failed|errored|execution"
+        r"\btool ?error: |\A(?:error )?(?:executing|running|calling|in) (?:the )?tool\b|\Atool(?: \w+)? (?:error|failed"
+        r"|errored|execution"
         r"|crashed|raised)|\A(?:sub)?agent (?:said|failed)"
-        r"|\A(?:\w+ ){0,2}tool(?: \w+){0,3} (?:response|result|output)\b"
+        r"|\A(?!no )(?:\w+ ){0,2}tool(?: \w+){0,3} (?:response|result|output)\b[^.;]{0,16}(?:\(|exceed|too )"
         r"|\buse (?:pagination|offset|the offset)\b|offset and limit",
     ),
     TextRule(
@@ -92,7 +104,8 @@ LOOK_ALIKES: Final = (
         r"\bapi[ -]?(?:key|token)s?\b|\b(?:access|auth\w*|bearer|security|session|refresh|csrf|id|oauth) tokens?\b"
         r"|\b(?:invalid|expired|revoked|missing|malformed) (?:access |auth\w* |bearer |security |session )?(?:token|key"
         r"|credentials?)\b(?! (?:count|limit))"
-        r"|\bno token provided|(?:organization|account) has been disabled|token (?:has |is |was )?(?:expired|revoked|invalid)|\bunauthori[sz]ed\b|\bauthentication\b|\bcredentials?\b"
+        r"|\bno token provided|(?:organization|account) has been disabled|token (?:has |is |was )?(?:expired|revoked"
+        r"|invalid)|\bunauthori[sz]ed\b|\bauthentication\b|\bcredentials?\b"
         r"|\bjwt\b|\bbearer\b|security token|permission denied"
         r"|access denied|forbidden|鉴权|令牌(?:无效|过期)|密钥",
         unless=r"context (?:window|length)",
@@ -101,7 +114,8 @@ LOOK_ALIKES: Final = (
         "answer cut at its limit",
         K.OUTPUT_TRUNCATED,
         r"length limit was reached|output limit (?:was |is |has been )?(?:reached|hit|exceeded)"
-        r"|(?:incomplete|cut short|truncated|stopped) (?:due to|because of|by|at) (?:a |the )?(?:\w+ )?max(?:imum)? ?(?:\w+ )?tokens"
+        r"|(?:incomplete|cut short|truncated|stopped) (?:due to|because of|by|at) (?:a "
+        r"|the )?(?:\w+ )?max(?:imum)? ?(?:\w+ )?tokens"
         r"|before (?:any|a|the) (?:response|answer|output) (?:was|is|could be)|response exceeded the #"
         r"|(?:output|response|answer|generation) (?:has )?exceeded|reached (?:the "
         r"|its )?max(?:imum)? (?:output |completion )?tokens|(?:output|response|answer|generation|completion) (?:was |is "
@@ -130,7 +144,8 @@ LOOK_ALIKES: Final = (
     TextRule(
         "overloaded",
         K.OVERLOAD,
-        r"\boverloaded\b|\bat capacity\b|queue is full|负载|饱和|high demand|peak load|peak hours|(?:currently|temporarily|too) busy|server is busy|upstream connect"
+        r"\boverloaded\b|\bat capacity\b|queue is full|负载|饱和|high demand|peak load|peak hours|(?:currently|temporarily"
+        r"|too) busy|server is busy|upstream connect"
         r"|service (?:is )?(?:temporarily )?unavailable|bad gateway"
         r"|no healthy upstream|繁忙|服务不可用|过载",
         unless=r"maximum context length|context (?:window|length|size) (?:exceed|of #|is #)|prompt is too long",
@@ -138,7 +153,8 @@ LOOK_ALIKES: Final = (
     TextRule(
         "rate limit",
         K.RATE_LIMIT,
-        r"\brate[ -]?limit|\brate (?:exceeded|increased)|\b(?:token|request|input) rate\b|token bucket"
+        r"\brate[ -]?limit|\brate (?:exceeded|increased)|\bper-(?:model|project|user|key) limit|\b(?:token|request"
+        r"|input) rate\b|token bucket"
         r"|\bper[ -]?min(?:ute)?\b|/ ?min(?:ute)?\b|per second|per hour|\b[tr]p[mdsh]\b|too many requests|\bthrottl\w*"
         r"|concurren\w+"
         r"|tier capacity exceeded|频率|速率|限流|每分钟|并发|请求过于频繁|qps",
@@ -146,7 +162,9 @@ LOOK_ALIKES: Final = (
     TextRule(
         "quota or credit",
         K.QUOTA,
-        r"\bquota\w*|\bkey limit\b|\b(?:session|hour|hourly) limit\b|\bresets? (?:at |in |after )?[#\d]|\bwill reset\b|重置|\bcredits?\b|\bbalance\b|\bbilling\b|current plan limits?|\bplan limits?\b|recharge|\bpayment\b"
+        r"\bquota\w*|\bkey limit\b|exceeded your (?:\w+ )?token usage|exceed the \w+ tokens limit of #|\b(?:session|hour"
+        r"|hourly) limit\b|\bresets? (?:at |in |after )?[#\d]|\bwill reset\b|重置"
+        r"|\bcredits?\b|\bbalance\b|\bbilling\b|current plan limits?|\bplan limits?\b|recharge|\bpayment\b"
         r"|paid account|per day|per month|/ month|/ ?day\b|daily|monthly|weekly"
         r"|\bspend(?:ing)?\b|\bused up\b|allowance|\btoday\b|free trial|usage limit|\bbudget has been exceeded"
         r"|exceeded budget|insufficient funds|account is suspended|余额|额度|配额|欠费|充值|套餐",
@@ -160,7 +178,8 @@ LOOK_ALIKES: Final = (
     TextRule(
         "timeout",
         K.TIMEOUT,
-        r"deadline exceeded|exceeded (?:\w+ )?deadline|time(?:d)?[ -]?out\b|context cancel\w+|request cancel\w+"
+        r"deadline exceeded|within the deadline|processed in time|exceeded (?:\w+ )?deadline|time(?:d)?[ -]?out\b"
+        r"|context cancel\w+|request cancel\w+"
         r"|connection (?:reset|refused|error"
         r"|aborted|closed)|idle time|超时",
     ),
@@ -169,7 +188,8 @@ LOOK_ALIKES: Final = (
         K.CONTENT_FILTER,
         r"content (?:filter|management policy|policy)|\bsafety\b|\bunsafe\b|sensitive (?:content|words|information)"
         r"|or sensitive content|moderation|was (?:blocked|flagged|filtered)"
-        r"|exists risk|high risk|compliance requirement|inappropriate content|usage polic(?:y|ies)|acceptable use|prohibited content|敏感|违规|不合规|安全审核",
+        r"|exists risk|high risk|compliance requirement|inappropriate content|usage polic(?:y|ies)|acceptable use"
+        r"|prohibited content|敏感|违规|不合规|安全审核",
     ),
     TextRule(
         "broken history",
@@ -178,7 +198,11 @@ LOOK_ALIKES: Final = (
         r"|unexpected|no matching)|tool calls must be followed"
         r"|role (?:tool|user|assistant|system)[^.;]{0,40}(?:must|should|cannot)|roles? (?:must|should) alternate"
         r"|must alternate|function (?:call|response)[^.;]{0,50}(?:turn|parts?|must|number)"
-        r"|\bprefill\b|role (?:is )?not supported|while a run\b|previous response[^.;]{0,30}not found|items are not persisted|has an active run|must end with a user message|(?:first|last) (?:message|turn|role)[^.;]{0,30}(?:must"
+        r"|(?:assistant|response|message) (?:message |response )?prefill|expected thinking|toolresult|tool result blocks"
+        r"|tool config field"
+        r"|required following item|role (?:is )?not supported|while a run\b|previous response[^.;]{0,30}not found"
+        r"|items are not persisted|has an active run|must end with a user message|(?:first|last) (?:message|turn"
+        r"|role)[^.;]{0,30}(?:must"
         r"|should|user|cannot)|expected last role|after (?:a )?user turn"
         r"|must be non[ -]?empty|(?:empty|blank) (?:content|text)|thinking blocks?[^.;]{0,60}(?:must|cannot|signature"
         r"|expected)|thought signature|invalid signature|duplicate (?:tool|id)"
@@ -189,16 +213,19 @@ LOOK_ALIKES: Final = (
         "the model's own configuration",
         K.CONFIG,
         r"window too small|context (?:window|length|size) (?:is )?too small|minimum is #|gpu memory utilization"
-        r"|(?:max model len|max seq len|max num batched tokens|n ctx(?: \w+){0,2}) (?:\(?#\)? )?(?:is )?(?:larger|greater|smaller|less|<|>)"
+        r"|(?:max model len|max seq len|max num batched tokens|n ctx(?: \w+){0,2}) (?:\(?#\)? )?(?:is )?(?:larger|greater"
+        r"|smaller|less|<|>)"
         r"(?: than)? (?:the )?(?:derived |maximum )?(?:max |n ctx|number of tokens that)|model[^.;]{0,60}(?:not found"
-        r"|does not exist|not exist|unknown|is not a valid)|no such model|unknown model|decommissioned|模型不存在|requested model is not"
+        r"|does not exist|not exist|unknown|is not a valid)|no such model|unknown model|decommissioned|模型不存在"
+        r"|requested model is not"
         r"|no models? loaded",
     ),
     TextRule(
         "media size or count",
         K.MEDIA_LIMIT,
         rf"\b{_MEDIA}\b[^.;]{{0,60}}(?:exceed|too (?:large|big|long|many)|larger than|at most|limit|dimension|maximum"
-        rf"|duration|do(?:es)? not meet|超)|\b(?:max\w*|limit) (?:\w+ ){{0,3}}(?:per|of|for) {_MEDIA}\b|too much media|(?:too many|number of|maximum of #|at most #|more than #) (?:\w+ )?{_MEDIA}\b"
+        rf"|duration|do(?:es)? not meet|超)|\b(?:max\w*|limit) (?:\w+ ){{0,3}}(?:per|of|for) {_MEDIA}\b|too much media"
+        rf"|(?:too many|number of|maximum of #|at most #|more than #) (?:\w+ )?{_MEDIA}\b"
         r"|(?:图片|图像|文件|视频|音频)[^.;]{0,12}(?:过大|过长|超)",
         unless=(
             r"\btokens?\b|context (?:window|length|limit|size)|(?:exceeds?|over) (?:the )?(?:model )?context"
@@ -224,7 +251,8 @@ LOOK_ALIKES: Final = (
         r"entity too large|payload (?:is |was )?(?:too|size|exceed\w*|larger|limit)|(?:request "
         r"|http )?body (?:is )?(?:too large|size|exceed|larger)|exceeds the maximum size|upload (?:size )?limit"
         r"|request size exceeds|larger than max \(?#"
-        r"|(?:request|buffer the) (?:\w+ )?body: length limit|# ?(?:bytes|kb|mb|mib|gb|kib)\b|content length[^.;]{0,20}(?:exceed|too)|message larger than max"
+        r"|(?:request|buffer the) (?:\w+ )?body: length limit|# ?(?:bytes|kb|mb|mib|gb|kib)\b"
+        r"|content length[^.;]{0,20}(?:exceed|too)|message larger than max"
         r"|(?<!context )size limit(?: of)? #|request too large\W*\Z|request too large(?! for)"
         r"|请求体",
         unless=r"# tokens|context (?:window|length|limit|size)|token (?:limit|count)|too many tokens",
@@ -243,8 +271,10 @@ LOOK_ALIKES: Final = (
     TextRule(
         "a limit of the parameter itself",
         K.PARAMETER,
-        r"\b(?:best of|top [nkp]|temperature|(?:top |sample )?logprobs|\w+ penalty)\b[^.;]{0,30}(?:must|should|cannot|exceed|above|greater|only|of #|>)"
-        r"|\bmin(?:imum)? ?(?:new |output )?tokens must|\btruncat\w+ (?:prompt tokens |tokens )?(?:value|must)|truncation size|must be greater than thinking|thinking[. ]budget|reasoning tokens # exceeds|below minimum"
+        r"\binput should be (?:an? |one of|(?:greater|less) than or equal|greater than)|\b(?:best of|top [nkp]|temperature"
+        r"|(?:top |sample )?logprobs|\w+ penalty)\b[^.;]{0,30}(?:must|should|cannot|exceed|above|greater|only|of #|>)"
+        r"|\bmin(?:imum)? ?(?:new |output )?tokens must|\btruncat\w+ (?:prompt tokens |tokens )?(?:value|must)"
+        r"|truncation size|must be greater than thinking|thinking[. ]budget|reasoning tokens # exceeds|below minimum"
         r"|not supported with this model|cached content|context caching|start caching"
         r"|is too long for this field|must be (?:a )?(?:positive|non negative)",
     ),
@@ -261,7 +291,8 @@ LOOK_ALIKES: Final = (
         rf"|max(?:imum)? (?:allowed )?(?:number of )?(?:output|completion) tokens (?:\(|is|of|for|allowed)"
         r"|max(?:imum)? output (?:length|tokens?|size)(?: is| of|:) #|(?:at most|maximum of|up to) # (?:output|completion"
         r"|new) tokens"
-        r"|# (?:output|completion|new) tokens?\b(?:(?!prompt|input|context|total)[^.]){0,50}(?:at most|\bmax|limit|\bcap\b|only)"
+        r"|# (?:output|completion|new) tokens?\b(?:(?!prompt|input|context|total)[^.]){0,50}(?:at most|\bmax|limit|\bcap\b"
+        r"|only)"
         r"|max ?(?:\w+ )?tokens[^.;]{0,60}(?:integer|value) above max"
         r"|(?:invalid max ?(?:\w+ )?tokens value|max ?(?:\w+ )?tokens value of)"
         r"|(?:输出|生成)[^.;]{0,20}(?:超过|超出|大于|上限)|最大输出"
@@ -275,17 +306,41 @@ OTHERS: Final = (
     TextRule(
         "a missing message",
         K.INVARIANT,
-        r"at least one message|must start with a user|in the same turn|no user query|cannot be empty|must not be empty|not the same number"
-        r"|either content or tool|trailing whitespace|valid role|messages 参数非法|\[\] is too short|messages (?:is|are|must be|cannot be) (?:required|empty|non)|no messages",
+        r"is blank|must have a message|more than one system|at least one message|must start with a user|in the same turn"
+        r"|no user query|cannot be empty|must not be empty"
+        r"|not the same number"
+        r"|either content or tool|trailing whitespace|valid role|messages 参数非法|\[\] is too short|messages (?:is|are|must be"
+        r"|cannot be) (?:required|empty|non)|no messages",
+    ),
+    TextRule(
+        "the host's settings",
+        K.CONFIG,
+        r"model identifier is invalid|invalid model\b|model unloaded|operation not allowed|being provisioned|no models match"
+        r"|deployment[^.;]{0,40}does not exist",
+    ),
+    TextRule(
+        "time of a session",
+        K.TIMEOUT,
+        r"maximum duration|maximum allowed time|\btime limit\b",
+    ),
+    TextRule(
+        "media of another form",
+        K.MEDIA_LIMIT,
+        r"invalid file format|image urls are only allowed|\bpdf page|more than one image|audio file is|maximum file size",
     ),
     TextRule(
         "a parameter's value",
         K.PARAMETER,
+        r"invalid schema|any of\b|only one prompt|requires (?:--|at least)|must contain at least|template error|format error"
+        r"|(?:this|jinja) template|does not match any|may not be (?:set|enabled)|may only be set|supported only when"
+        r"|invalid request error|invalid message|"
         r"must be (?:between|one of|in|less than|greater than|at (?:least|most))\b|should be (?:one of|between|less than"
         r"|greater than|a valid)|input should be|unsupported|must be unique|(?:is|are) (?:missing|required)\b"
         r"|(?:is|are) not supported|must be an? (?:string|list|array|object|number|integer|boolean)|invalid (?:value|type"
-        r"|parameter)|(?:isn't|aren't) supported|not (?:less|greater) (?:than )?or equal|unexpected value|unknown variant|out of vocabulary|field required|strictly positive|unrecognized (?:request )?argument"
-        r"|do(?:es)? not support|invalid arguments?\b|must be set|could not process|is mandatory|invalid params|config is set without|参数有误|match(?:es)? (?:the )?pattern"
+        r"|parameter)|(?:isn't|aren't) supported|not (?:less|greater) (?:than )?or equal|unexpected value|unknown variant"
+        r"|out of vocabulary|field required|strictly positive|unrecognized (?:request )?argument"
+        r"|do(?:es)? not support|invalid arguments?\b|must be set|could not process|is mandatory|invalid params"
+        r"|config is set without|参数有误|match(?:es)? (?:the )?pattern"
         r"|(?:prompt|chat|jinja) template|unknown (?:parameter|field|argument)|extra inputs are not permitted|参数(?:错误|无效)",
     ),
 )

@@ -39,7 +39,8 @@ _DIGITS: Final = re.compile(r"\D+")
 _ECHO_FROM: Final = re.compile(
     r"(?:\b(?:near|offending|original|received|following|user|users?'s?) (?:text|input|content|message|prompt)s?\s*:"
     r"|\bnear\s*:|\binput_value\s*=|\buser (?:wrote|said|asked|typed)\b|\bwhile (?:running|executing|calling)\b\s*:?"
-    r"|\btool (?:output|result|arguments|input)s?\s*(?:was|were)?\s*:|\b(?:stdout|stderr|command|query|snippet|excerpt|pattern"
+    r"|\btool (?:output|result|arguments|input)s?\s*(?:was|were)?\s*:|\b(?:stdout|stderr|command|query|snippet|excerpt"
+    r"|pattern|(?:llm|model) output"
     r"|transcript)\s*:"
     r"|\barguments\s*:|\btext\s*:(?=\s*[{\[\"'«])|\bgot (?:text|content)\s*:)[^\n]*",
     re.IGNORECASE,

@@ -67,7 +67,7 @@ _COMPARISONS: Final = _comparisons(
         (rf"#{_GAP}> ?=? ?#", ("requested", "limit")),
         (r"\b(?:got|given|received|have|sent|was|were|is) \(?# ?\+ ?#", ("input", "output")),
         (r"\[ ?# ?[,-] ?#", ("", "limit")),
-        (r"# (?:\w+ )?tokens? (?:over|above|beyond|past) (?:the|its|your|this)\b", ("excess",)),
+        (r"# (?:(?:\w+ )?tokens? (?:over|above|beyond|past|more than)|more than) (?:the|its|your|this)\b", ("excess",)),
         (r"\bbetween # and #", ("", "limit")),
         (r"\bfrom # (?:\(\w+\) )?to #", ("", "limit")),
         (r"\(# (?:of|/|out of) # ?(?:tokens)?", ("requested", "limit")),
@@ -92,7 +92,8 @@ _BYTES_BEFORE: Final = re.compile(
     r"\b(?:bytes|message size|payload size|body size|larger than max)[^#.]{0,20}(?:#[^#;]{0,24})?\Z"
 )
 _NO_COUNT_BEFORE: Final = re.compile(
-    r"(?:(?:status|error|failed|returned|http|api error|code|status code|error code|\bid|index|port|version|tier|value ?=|retry after|wait"
+    r"(?:(?:status|error|failed|returned|http|api error|code|status code|error code|\bid|index|port|version|tier|value ?="
+    r"|retry after|wait"
     r"|try again in|position|(?<!input )line|column|"
     r"at|used|minimum is|minimum token count[^#]{0,30}is|prefix length|quota|upper bound for"
     r"|resulting in a max\w* \w+ \w+ of|available tokens"
@@ -111,11 +112,12 @@ _BEFORE: Final = _places(
         (
             r"(?:[<≤]=?|less than|fewer than|less than or equal to|at most|no more than|(?:not|cannot|can't|never"
             r"|n't) (?:exceed|be (?:greater|more|larger|longer)"
-            r" than)|up to|limited to(?: only)?|max(?:imum)? of|limit(?: of|:)?|(?:window|context|cache) of|\b(?:slot|available|configured) context:?)\Z",
+            r" than)|up to|limited to(?: only)?|max(?:imum)? of|limit(?: of|:)?|(?:window|context|cache) of"
+            r"|configured (?:with|for)|\b(?:slot|available|configured) context:?)\Z",
             "limit",
         ),
         (
-            r"\bmax total tokens\Z|\btotal(?: token count| tokens?| length| number of tokens)?(?: is| of| was|:"
+            r"\bmax total tokens\Z|\btotal(?: token count| tokens?| length| number of tokens)?(?: is| of| was| would be|:"
             r"| =)*(?: at least| about)?\Z",
             "total",
         ),
@@ -134,7 +136,8 @@ _BEFORE: Final = _places(
         (
             r"\b(?:exceed\w*|surpass\w*|greater than|larger than|longer than|more than|less than|higher than|than|over|above"
             r"|beyond|below|must be|should be"
-            r"|cannot be|can't be|supports?|accepts?|can (?:only )?(?:read|handle|process|take|accept|hold)|holds|allowed|allows|limit"
+            r"|cannot be|can't be|supports?|accepts?|can (?:only )?(?:read|handle|process|take|accept|hold)|holds|allowed"
+            r"|allows|limit"
             r"|limits|limited|cap|capacity|range)\b(?!.*\b(?:received|got|given|requested|has|actual|used|passed|contains)\b)",
             "limit",
         ),
@@ -150,7 +153,8 @@ _BEFORE: Final = _places(
         ),
         (r"(?:prompt|input) tokens? ?=\Z", "input"),
         (
-            r"\b(?:context (?:window|length|size|limit)|batch size|n ctx|max(?:imum)?|capacity|(?:model|seq|session|max) len)\b",
+            r"\b(?:(?:context|model) (?:window|length|size|limit)|batch size|n ctx|max(?:imum)?|capacity|(?:model|seq"
+            r"|session|max) len)\b",
             "limit",
         ),
         (
@@ -159,7 +163,8 @@ _BEFORE: Final = _places(
             "limit",
         ),
         (
-            r"\b(?:will (?:take|need|require|use)|requested|requesting|request(?:ed)? about|current(?:ly)?(?: length)?(?: is)?|asked for|received|got|given"
+            r"\b(?:will (?:take|need|require|use)|requested|requesting|request(?:ed)? about"
+            r"|current(?:ly)?(?: length)?(?: is)?|asked for|received|got|given"
             r"|used|sent)(?: at least| about| a)?:?\Z",
             "requested",
         ),

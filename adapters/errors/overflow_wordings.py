@@ -12,7 +12,7 @@ from contextport.contracts.provider_error import ErrorKind as K
 
 from .text_rule import TextRule
 
-__all__ = ["LAST_RESORT", "OVERFLOWS", "says_output_too", "weak"]
+__all__ = ["OVERFLOWS", "says_output_too", "weak"]
 
 _NEAR: Final = r"[^.;]{0,60}?"
 _OVER: Final = (
@@ -26,13 +26,24 @@ _WINDOW: Final = (
     r"(?:context(?: window| length| size| limit| budget| capacity)?|tokens?|token (?:limit|count|budget)|prompt (?:length"
     r"|limit|size|tokens?)"
     r"|input (?:length|limit|size|tokens?)|sequence (?:length|len)|seq len|model(?:'s)? (?:len|length|limit|capacity"
-    r"|max(?:imum)?)|max model len|session len"
-    r"|n ctx|position embeddings|window|max(?:imum)? (?:\w+ )?len(?:gth)?|(?:kv )?cache(?: size)?|batch size)"
+    r"|max(?:imum)?)|max model len|session len|n ctx|position embeddings)"
 )
+#: Holds tokens if it is said of something that has them.
+_HOLDS: Final = r"(?:window|max(?:imum)? (?:\w+ )?len(?:gth)?|kv \w+|(?:kv )?cache(?: size)?|batch size)"
+_HELD: Final = r"(?:prompt|inputs?|context|conversation|dialog(?:ue)?|chat|history|sequence|tokens?|messages|generation call)"
 _SUBJECT: Final = (
     r"(?:prompt|inputs?|context|conversation|dialog(?:ue)?|chat|history|messages?|thread|query|question|request|sequence"
     r"|transcript|text|content"
     r"|instructions?|documents?)"
+)
+
+#: The limit is one of something else.
+_OTHER_LIMIT: Final = (
+    r"\b(?:max\w*|limit)(?: (?:allowed|supported|permitted|number|amount|count|total|of|for|the))*"
+    r" (?:file|image|item|page|document|row|column|field|tool|function|turn|step|round|element|record|retr|call|user"
+    r"|participant"
+    r"|concurren|batch(?! size)|byte|character|word|upload|attachment|duration|age|lifetime|time|depth|dimension)"
+    r"|exceed\w* (?:its|the) (?:ttl|lifetime|duration)"
 )
 
 _OTHER_LANGUAGES: Final = (
@@ -52,7 +63,12 @@ _OTHER_LANGUAGES: Final = (
 )
 
 OVERFLOWS: Final = (
-    TextRule("over the window", K.INPUT, rf"{_OVER} {_NEAR}\b{_WINDOW}\b"),
+    TextRule(
+        "over the window",
+        K.INPUT,
+        rf"{_OVER} {_NEAR}\b{_WINDOW}\b|\b{_HELD}\b[^.;]{{0,60}}?{_OVER} {_NEAR}\b{_HOLDS}\b",
+        unless=_OTHER_LIMIT,
+    ),
     TextRule(
         "window exceeded",
         K.INPUT,
@@ -60,15 +76,22 @@ OVERFLOWS: Final = (
         r"|in|this|model|models)|'s| ?\(#\)?)*[:,]?"
         r" (?:exceed(?:s|ed|ing)?|overflows|overflowed|overflow error|reached|full|exhausted|overrun|too small for)\b"
         r"|\bkv ?cache (?:is |was )?(?:full|exhausted|too small)\b"
-        r"|\b(?:token|length|prompt|input|model) limit (?:was |is |has been )?(?:reached|hit)"
+        r"|\b(?:token|length|prompt|input) limit (?:was |is |has been )?(?:reached|hit)"
         r"|\b(?:conversation|chat|thread|session) (?:has |is )?(?:reached|hit|at) (?:its|the|a)"
-        r" (?:(?!time|idle|usage|rate|spend|turn|age)\w+ ){0,2}?(?:max\w*|limit|length)"
-        r"|\b(?:reached|hit) (?:its|the|a|your) (?:max\w* )?(?:length|size|limit|end)? ?(?:for|of|in) (?:this|the|your) (?:context|conversation|chat|thread)"
+        r" (?:(?!time|idle|usage|rate|spend|turn|age|max)\w+ ){0,2}?(?:limit|length|max\w* (?:length|size|tokens?|context"
+        r"|number of tokens)|max\w*\W*\Z)"
+        r"|\b(?:reached|hit|exceed\w*) (?:its|the|a|your) (?:max\w* )?(?:length|size|limit|end)? ?(?:for|of|in) (?:this|the"
+        r"|your) (?:context|conversation|chat|thread)"
         r"|\b(?:reached|hit) (?:its|the|a|your) (?:context|conversation|prompt) (?:window|length|size|limit)"
-        r"|\b(?:ran|run|running|runs) out of (?:\w+ ){0,2}?(?:context|(?:room|space|tokens)[^.;]{0,30}\b(?:context|window|prompt))"
+        r"|\b(?:ran|run|running|runs) out of (?:\w+ ){0,2}?(?:context|(?:room|space|tokens)[^.;]{0,30}\b(?:context|window"
+        r"|prompt))"
         r"|\b(?:input|prompt|context|sequence) (?:length|size|window) error\b",
     ),
-    TextRule("named as one", K.INPUT, r"(?:\A|\b(?:err|error:|model) )context overflow(?: error)? ?:"),
+    TextRule(
+        "named as one",
+        K.INPUT,
+        r"(?:\A|\b(?:err|error:|model) )context overflow(?: error)? ?:|\bcontext overflow(?: error)? ?: [^.;]{0,40}# tokens",
+    ),
     TextRule(
         "input exceeds",
         K.INPUT,
@@ -80,13 +103,14 @@ OVERFLOWS: Final = (
         r"(?:(?:max\w*|limit\w*)(?! (?:number|amount|count) of (?!tok|input|prompt))|allowed|what|models?|context|length"
         r"|tokens?|size"
         r"|window|capacity|by|#)(?!\w))",
+        unless=_OTHER_LIMIT,
     ),
     TextRule(
         "too long",
         K.INPUT,
         r"\b(?:prompt|input|context|conversation): too (?:long|large)|"
-        rf"\b{_SUBJECT}\b(?:(?!field|parameter|property|schema)[^.;:]){{0,50}}?\btoo (?:long|large|big|lengthy"
-        rf"|many)(?! for (?:this|the) (?:field|parameter))"
+        rf"\b{_SUBJECT}\b(?:(?!field|parameter|property|schema)[^.;:]){{0,50}}?\b(?:too|so) (?:long|large|big|lengthy"
+        rf"|many tokens)(?! for (?:this|the) (?:field|parameter))"
         rf"|\b{_SUBJECT}\b[^.;]{{0,40}}\b(?:beyond|more than|larger than|bigger than|longer than) (?:what )?(?:the |this "
         rf"|your )?(?:\w+ )?(?:model|can\b)",
         unless=r"too many (?:requests|retries|redirects)|request too large\W*\Z",
@@ -101,20 +125,24 @@ OVERFLOWS: Final = (
         "maximum of the window is said",
         K.INPUT,
         r"max(?:imum)? (?:\w+ ){0,3}?(?:context|prompt|input|sequence|model"
-        r"|seq)(?: \w+){0,2}?(?:'s)?(?: \(\w+\))?(?: for [^.;#]{1,50}?)?"
+        r"|seq)(?: (?:length|len|tokens?|size|limit|window|count|context|allowed|prompt|input"
+        r"|sequence)){0,2}?(?:'s)?(?: \(\w+\))?(?: for [^.;#]{1,50}?)?"
         r"(?: is| of|:| =)+ (?:only |just )?#"
         r"|context (?:window|length|size|limit)(?: of the model)?(?: is| of|:| =)+ (?:only |just )?#"
+        r"|#[^#]{0,30}\bcontext (?:window|length|size|limit) #"
         r"|max(?:imum)? size ?:? # tokens|max(?:imum)? (?:is|of) # tokens",
     ),
     TextRule(
         "tokens against a number",
         K.INPUT,
         r"(?:prompt|input|messages) # tokens?, \w+ #"
-        r"|\b(?:prompts?|inputs?|context|sequence|conversation|history)\b[^#.;]{0,40}#[^#.;]{0,12}"
+        r"|\b(?:prompt|input|inputs? (?:tokens?|length|size|ids)|context|sequence|conversation"
+        r"|history)\b[^#.;]{0,40}#[^#.;]{0,12}"
         r"(?:\bbut\b|\bwhile\b|\bonly\b|>|≥|\bmax|\blimit)[^#.;]{0,40}#"
         r"|\bmax[^#.;]{0,50}\btokens?\b[^#.;]{0,40}#[^#]{0,30}\b(?:has|have|contains?|had|got|gave|received|sent|supplied)\b"
         r"[^#.;]{0,20}# ?tokens?"
-        r"|# ?(?:\w+ )?tokens?\b[^.;]{0,40}\b(?:but|while|only|max(?:imum|imal)?|limit|available|allowed|at most|allows"
+        r"|# ?(?:\w+ )?tokens?\b[^.;]{0,40}\b(?:but|while|only|max(?:imum|imal)?|limit|window|capacity|available|allowed"
+        r"|at most|allows"
         r"|supports?|permitted)\b[^.;]{0,40}#"
         r"|\b(?:at most|only|max\w*|limit\w*|up to|supports?|accepts?|allows?"
         r"|allowed)\b[^.;]{0,30}# (?:\w+ )?tokens?\b[^#]{0,40}#"
@@ -147,7 +175,8 @@ OVERFLOWS: Final = (
         K.INPUT,
         r"(?:not|n't|cannot|unable to|failed to|no longer|never|too \w+ to) (?:be )?fit(?:s|ted)?\b"
         r"[^.;]{0,40}(?:context|window|model|tokens)"
-        r"|\bno position (?:encodings?|embeddings?)\b|(?:not|n't|cannot) be (?:enqueued|scheduled)[^;]{0,60}\b(?:cache|tokens)\b|too (?:big|large|long) (?:compared to|for) (?:the )?(?:kv|cache)"
+        r"|\bno position (?:encodings?|embeddings?)\b|(?:not|n't|cannot) be (?:enqueued|scheduled)[^;]{0,60}\b(?:cache"
+        r"|tokens)\b|too (?:big|large|long) (?:compared to|for) (?:the )?(?:kv|cache)"
         r"|(?:no|not enough|insufficient) (?:room|space)[^.;]{0,30}(?:context|window|prompt)"
         r"|truncat\w+[^.;]{0,40}context (?:window|length|size)",
     ),
@@ -156,49 +185,23 @@ OVERFLOWS: Final = (
         K.INPUT,
         r"(?:reduce|shorten|decrease|trim|shrink|lower|cut|compact) (?:down )?(?:the |your )?(?:(?:length|size|number"
         r"|amount) of )?(?:tokens (?:in|of) )?(?:the |your )?(?:\w+ )?"
-        r"(?:messages?|prompts?|inputs?|conversation|context|history|chat)\b",
+        r"(?:messages?|prompts?|inputs?|conversation|context|history|chat)\b"
+        r"(?! (?:image|file|audio|video|media|document|batch|array|schema|tool|function|item)s?\b)",
     ),
     TextRule(
         "limit the input",
         K.INPUT,
         r"\b(?:limit|keep|restrict) (?:the |your )?(?:inputs?|prompts?|messages?|conversation|context"
-        r"|history)\b[^.;]{0,20}(?:to|under|below|within) (?:\w+ )?#",
+        r"|history)\b[^.;]{0,20}(?:to|under|below|within) (?:\w+ )?#"
+        r"(?! ?(?:images?|files?|messages?|items?|char\w*|words?|bytes?|[kmg]b|inputs?|per|/)\b)",
     ),
     TextRule("in other languages", K.INPUT, _OTHER_LANGUAGES),
 )
 
-#: What holds or is made of tokens, and what says that it is too much, in one sentence.
-_HOLDER: Final = (
-    r"\b(?:context|prompts?|inputs?|tokens?|conversation|chat|dialog(?:ue)?|history|thread|sequence|transcript|kv cache"
-    r"|window|(?:seq|model|session|context) len|n ctx)\b|上下文|输入|对话|提示|消息"
-)
-_TOO_MUCH: Final = (
-    r"exceed|overflow|surpass|outgrow|\btoo (?:long|large|big|many|much|lengthy)\b|\b(?:longer|larger|greater|bigger|higher|more) than\b(?! (?:one|two|an?)\b)"
-    r"|\bbeyond\b|\bover (?:the|its|your|this)\b|\bout of (?:room|space|context|tokens)\b|\bis full\b|exhausted|\bno (?:more )?(?:room|space)"
-    r"|\bnot enough (?:room|space|context|tokens)|insufficient (?:room|space|context)|(?:reached|hit)\b.{0,30}\b(?:limit|max\w*|length)"
-    r"|limit\b.{0,12}\b(?:reached|hit)|(?:not|n't|unable to) (?:be )?(?:fit|hold)|max\w*\b.{0,24}# tokens|up to # tokens|shorten|\b(?:start|open|create) a new (?:chat|thread|session|conversation)"
-    r"|超|过长|太长|上限"
-)
-#: What else can be too much or too long.
-_OTHER_THING: Final = (
-    r"\b(?:deadline|time[d ]?out|retr(?:y|ies)|recursion|stack|memory|v?ram|cuda|disk|storage|steps?|iterations?|turns?|depth"
-    r"|columns?|rows?|database|table|schema|reg ?ex|pattern|names?|ids?|ur[il]s?|headers?|fields?|parameters?|keys?|files?|images?"
-    r"|passwords?|e-?mail|users?|sessions?|accounts?|calls?|tools?|functions?|permissions?|certificates?|sockets?|ports?|network"
-    r"|dns|ssl|path|directory|browser|navigation|json|syntax|unexpected|pars(?:e|ing)|temperature|top p|penalty|logprobs|choices"
-    r"|characters?|chars?|bytes|[kmg]i?b|seconds?|minutes?|hours?|days?|pages?|pixels?|items?|elements?|entries|instances?"
-    r"|replicas?|workers?|jobs?|queue|requests per|rate|quota|billing|cost|price|plan|subscription|output|completion|response)\b"
-)
-#: Tried when nothing else is known about a text: the words may stand in either order.
-LAST_RESORT: Final = TextRule(
-    "says too much of what holds tokens",
-    K.INPUT,
-    rf"(?:{_HOLDER})[^.;]{{0,80}}?(?:{_TOO_MUCH})|(?:{_TOO_MUCH})[^.;]{{0,80}}?(?:{_HOLDER})",
-    unless=_OTHER_THING,
-)
-
 #: Output is part of what was too much.
 _OUTPUT_TOO: Final = re.compile(
-    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)|(?<!embedding )(?<!score )\bgenerat(?:e|ed"
+    r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)"
+    r"|(?<!embedding )(?<!score )\bgenerat(?:e|ed"
     r"|ing|ion)\b(?! error)|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
     r"|\bnew tokens\b|maximum tokens requested|answer length|model token limit: # \(requested"
 )

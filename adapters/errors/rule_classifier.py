@@ -16,7 +16,7 @@ from .foreign_error import failures_of
 from .look_alikes import LOOK_ALIKES, OTHERS, SETTLED_BY_WORDS
 from .message_text import ReadText, read_text
 from .number_roles import Numbers, Unit, numbers_of
-from .overflow_wordings import LAST_RESORT, OVERFLOWS, says_output_too, weak
+from .overflow_wordings import OVERFLOWS, says_output_too, weak
 from .safe_access import cut, integer
 from .stop_signals import StopSignal, stop_signal, stop_signal_of_text
 from .text_rule import first_match
@@ -50,13 +50,10 @@ REMEDIES: Final = {
 _ACCOUNT: Final = frozenset({401, 402})
 #: Statuses that a text must name the context or the prompt to overrule.
 _DOUBTFUL: Final = frozenset({403, 404, 408, 429, 529})
-#: Statuses with which a vague text is taken for an overflow.
-_OF_BAD_REQUESTS: Final = frozenset({200, 400, 413, 422, 500})
 _OVERFLOW_KINDS: Final = frozenset({ErrorKind.INPUT, ErrorKind.INPUT_CHARS, ErrorKind.INPUT_BYTES})
 #: Exceptions of completions that arrived: the class says it all, and the text has other numbers.
 _BY_CLASS_ALONE: Final = frozenset({ErrorKind.OUTPUT_TRUNCATED, ErrorKind.CONTENT_FILTER, ErrorKind.QUOTA})
-#: A code such as `token_limit_exceeded`, which does not name the window, may be about these.
-_LIMITS_OF_ACCOUNT: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.QUOTA, ErrorKind.TPM_SINGLE_REQUEST})
+#: Codes that name the window, or are numbers of their provider. Others, such as `token_limit_exceeded`, may be about a quota.
 _WINDOW_CODE: Final = re.compile(r"context|prompt|input|conversation|\d", re.IGNORECASE)
 _UNIT_OF_KIND: Final[dict[ErrorKind, Unit]] = {
     ErrorKind.INPUT_CHARS: "characters",
@@ -151,7 +148,7 @@ def _verdict(failures: tuple[ProviderFailure, ...], read: ReadText, provider: st
     by_code = _by_code(failures, provider)
     look_alike = first_match(LOOK_ALIKES, read.words)
     if by_code is not None and by_code.kind in _OVERFLOW_KINDS:
-        if look_alike is None or look_alike.kind not in _LIMITS_OF_ACCOUNT or _WINDOW_CODE.search(by_code.evidence):
+        if look_alike is None or _WINDOW_CODE.search(by_code.evidence):
             return _widened(by_code, read)
         by_code = None
     if look_alike is not None and (by_code is None or by_code.kind in _REFINED.get(look_alike.kind, ())):
@@ -166,8 +163,6 @@ def _verdict(failures: tuple[ProviderFailure, ...], read: ReadText, provider: st
     other = first_match(OTHERS, read.words) if not _ECHO_OF_OVERFLOW.search(read.echoed) else None
     if by_class is None and other is not None and status not in _ACCOUNT:
         return _Verdict(kind=other.kind, evidence=f"text: {other.name}")
-    if by_class is None and status in _OF_BAD_REQUESTS and not read.echoed and LAST_RESORT.matches(read.words):
-        return _widened(_Verdict(kind=ErrorKind.INPUT, evidence=f"text: {LAST_RESORT.name}"), read)
     return by_class or _without_words(status, read, failures, provider)
 
 
