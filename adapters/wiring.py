@@ -22,9 +22,11 @@ from contextport.contracts import (
     ChatModel,
     CompressionStrategy,
     ContextStore,
+    ErrorClassifier,
     EventSink,
     InvalidArgument,
     Json,
+    LearnsLimits,
     Limits,
     LimitsSource,
     MessageCodec,
@@ -47,6 +49,7 @@ def context_engine(
     strategy: CompressionStrategy | None = None,
     tools: Sequence[Json] = (),
     model: str = "",
+    host: str = "",
     limits: Sequence[LimitsSource] = (),
     sink: EventSink | None = None,
     strict: bool = False,
@@ -54,8 +57,8 @@ def context_engine(
     """A `ContextEngine` with what is not given filled in: tokens by estimate, the newest steps kept, messages in memory.
 
     The default counter estimates, takes a tenth more for granted (R63), and learns the real ratio from `record_usage`.
-    `budget` is a `Budget` or the number of tokens for all that is sent. Without one, it is that of `model` by the first of
-    `limits` that knows it, then by the environment, else a 128 000 token window of which half is kept for the answer.
+    `budget` is a `Budget` or the number of tokens for all that is sent. Without one, it is that of `model` on `host` by the
+    first of `limits` that knows it, then by the environment, else a 128 000 token window of which half is for the answer.
     `database` is the path of a SQLite file that holds the log; give it or a store. The rest is `ContextEngine`'s.
     """
     if isinstance(budget, bool) or not isinstance(budget, Budget | int | None):
@@ -65,7 +68,7 @@ def context_engine(
     if store is not None and database is not None:
         raise InvalidArgument("both store and database are given; leave one out", name="database", value=str(database))
     if budget is None:
-        budget = resolve_budget(model=model, sources=(*limits, EnvironmentLimits()), sink=sink)
+        budget = resolve_budget(model=model, host=host, sources=(*limits, EnvironmentLimits()), sink=sink)
     if store is None:
         store = MemoryContextStore() if database is None else SqliteContextStore(database)
     return ContextEngine(
@@ -135,20 +138,23 @@ def responder(
     *,
     profile: ProviderProfile | str | None = None,
     limits: Limits | None = None,
+    learner: LearnsLimits | None = None,
+    classifier: ErrorClassifier | None = None,
     max_tries: int = 3,
     continuation: ContinuationPolicy | None = None,
 ) -> Responder:
     """A model behind a context manager: it answers sessions, makes the window smaller after an overflow, finishes cut answers.
 
     `profile` says what the model's provider accepts; without it, what the model's name tells. `limits` is what the model allows:
-    with them, no request leaves its answer less room than it needs. The rest is `Responder`'s.
+    with them, no request leaves its answer less room than it needs. `learner`, such as `LearntLimits`, remembers what errors
+    said, for later answers. The rest is `Responder`'s.
     """
     if profile is None or isinstance(profile, str):
         profile = profile_for(profile or model.model, api=model.api)
     return Responder(
         manager=context,
         model=model,
-        classifier=RuleErrorClassifier(),
+        classifier=classifier if classifier is not None else RuleErrorClassifier(),
         counter=context.counter,
         profile=profile,
         tools=context.tools,
@@ -156,5 +162,6 @@ def responder(
         max_tries=max_tries,
         continuation=continuation or ContinuationPolicy(),
         learns_as=context.model,
+        learner=learner,
         sink=context.sink,
     )

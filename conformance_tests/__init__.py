@@ -6,7 +6,8 @@
         def make_store(self):
             return MyStore()
 
-Without pytest: `check_context_store(MyStore)` and its siblings return one result per rule.
+Without pytest: `check_context_store(MyStore)` and its siblings return one result per rule; `check_suite(TestMine())` does so for
+a suite with hooks of its own.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         check_event_sink,
         check_limits_source,
         check_message_codec,
+        check_suite,
         check_token_counter,
     )
     from .exact_counters import CharactersCounter, WordsCounter
@@ -63,6 +65,7 @@ __all__ = [
     "check_event_sink",
     "check_limits_source",
     "check_message_codec",
+    "check_suite",
     "check_token_counter",
 ]
 

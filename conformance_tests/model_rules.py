@@ -85,7 +85,7 @@ def _visible(message: Message) -> str:
     return "".join(text[1] for text in _said(message) if text[0] in ("text", "refusal"))
 
 
-@rule("MODEL-1", ChatModel, cause="a field of the answer is not read, or arguments are parsed and written anew.")
+@rule("MODEL-1", ChatModel, cause="a field of the answer is not read, arguments are written anew, or ids are taken as they come.")
 async def returns_what_the_model_said(suite: ChatModelConformance) -> None:
     arguments = (*_ARGUMENTS, _SPACED) if suite.arguments_are_text else _ARGUMENTS
     whole = _answer(suite, StopReason.TOOL_CALLS, pieces=_PIECES, reasoning=suite.reasoning, calls=_calls(*arguments))
@@ -109,6 +109,19 @@ async def returns_what_the_model_said(suite: ChatModelConformance) -> None:
         assert kept == spaces.text, f"the text {spaces.text!r} came as {kept!r}"
         nothing = await _ask(model)
         assert _visible(nothing.message) == "", f"an empty answer says {_visible(nothing.message)!r}"
+    await _calls_can_be_told_apart(suite)
+
+
+async def _calls_can_be_told_apart(suite: ChatModelConformance) -> None:
+    for ids in (("call_1abcdefgh",) * 3, ("", "call_1abcdefgh", "")):
+        calls = tuple(ScriptedCall(id=one, name="weather", arguments=_ARGUMENTS[n]) for n, one in enumerate(ids))
+        async with suite.scripted([_answer(suite, StopReason.TOOL_CALLS, calls=calls)]) as model:
+            found = (await _ask(model, tools=_TOOLS)).message.tool_calls
+        named = [call.call_id for call in found]
+        arguments = [call.arguments for call in found]
+        assert arguments == list(_ARGUMENTS), f"the calls with the ids {ids} have the arguments {arguments}, not {_ARGUMENTS}"
+        assert len(set(named) - {""}) == len(ids), f"calls with the ids {ids} have the ids {named}"
+        assert "call_1abcdefgh" in named, f"the first call with the id 'call_1abcdefgh' has another one: {named}"
 
 
 @rule("MODEL-2", ChatModel, cause="a word is missing in the table of reasons, or an unknown one is taken for the usual one.")

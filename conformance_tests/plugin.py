@@ -26,6 +26,7 @@ _PORTS = (
     "LimitsSource",
     "MessageCodec",
     "ChatModel",
+    "ErrorClassifier",
 )
 _CLAIMS = "claims"  # the row of the test that holds an adapter to what it claims
 _SUITES = pytest.StashKey[dict[str, dict[str, Any]]]()

@@ -9,7 +9,18 @@ from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequen
 from contextlib import contextmanager
 from typing import Any
 
-from contextport.contracts import InvalidArgument, Json, Message, ModelCallFailed, Part, Text, Thinking, ToolCall, implements
+from contextport.contracts import (
+    InvalidArgument,
+    Json,
+    Message,
+    ModelCallFailed,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    implements,
+    new_id,
+)
 from contextport.contracts.model import ChatModel, Completion, StopReason, StreamsCompletions, TextDelta, Usage
 from contextport.contracts.provider_error import ProviderFailure
 
@@ -172,8 +183,13 @@ class ReferenceModel:
         parts: list[Part] = [Thinking(text=answer["think"])] if answer["think"] else []
         if answer["say"]:
             parts.append(Text(answer["say"]))
-        parts += [self.call(call) for call in answer["calls"]]
+        parts += [self.call(call) for call in self.told_apart(answer["calls"])]
         return Message(role="assistant", parts=tuple(parts))
+
+    def told_apart(self, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The calls, each with an id that none before it has."""
+        ids = [call["id"] for call in calls]
+        return [call if call["id"] and call["id"] not in ids[:n] else {**call, "id": new_id()} for n, call in enumerate(calls)]
 
     def call(self, call: dict[str, Any]) -> ToolCall:
         """One call."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, ClassVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from .errors import BudgetTooSmall, InvalidArgument
 
@@ -58,6 +58,18 @@ class Limits:
                 value=self.as_of,
                 source=self.source,
             )
+
+    def tightened(self, other: Limits) -> Limits:
+        """These limits with each number of `other` that is smaller, or unknown here, in its place; `source` names both."""
+        numbers = ("window", "max_input", "max_output", "entitlement", "soft_limit")
+        least: dict[str, Any] = {name: _least(getattr(self, name), getattr(other, name)) for name in numbers}
+        if all(least[name] == getattr(self, name) for name in numbers):
+            return self
+        return evolve(self, **least, source=f"{self.source}, {other.source}")
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    return min([number for number in (one, other) if number is not None], default=None)
 
 
 def _is_date(text: str) -> bool:

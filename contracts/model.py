@@ -85,7 +85,8 @@ class ChatModel(Port):
 
     Obligations
         MODEL-1  `complete` returns one assistant message with what the model said: text, reasoning, calls with their exact
-                 argument strings and ids, so that sending it back is valid there.
+                 argument strings and ids, so that sending it back is valid there. A call whose id is empty, or that of a call
+                 before it, gets another, since a result names its call by it alone.
         MODEL-2  `stop` is the neutral reason, `raw_stop` the provider's own word. A reason unknown here is `unknown`.
         MODEL-3  A call whose arguments are not whole JSON is there with `complete` false, and does not make the stop reason
                  `tool_calls`.

@@ -8,6 +8,7 @@ import attrs
 import pytest
 
 from contextport.adapters.events.collecting_sink import CollectingEventSink
+from contextport.adapters.limits.learnt_limits import LearntLimits
 from contextport.adapters.limits.static_limits import StaticLimits
 from contextport.adapters.wiring import anthropic_model, codec_for, context_engine, openai_model, responder
 from contextport.contracts import ChatModel, ContextOverflow, EventKind, InvalidArgument, Limits, TextDelta
@@ -104,18 +105,62 @@ def test_the_budget_is_the_models_then_the_environments(monkeypatch: pytest.Monk
     sink = CollectingEventSink()
     monkeypatch.setenv("LLM_CONTEXT_SIZE", "9000")
     monkeypatch.setenv("LLM_MAX_OUTPUT_TOKENS", "1000")
-    table = StaticLimits({"small": Limits(window=6_000, max_output=1_000)})
+    small = Limits(window=6_000, max_output=1_000)
+    table = StaticLimits({"small": small, ("box", "small"): attrs.evolve(small, window=7_000)})
 
-    async def limit(model: str) -> int:
-        context = context_engine(model=model, limits=[table], sink=sink)
+    async def limit(model: str, host: str = "") -> int:
+        context = context_engine(model=model, host=host, limits=[table], sink=sink)
         return (await context.get_context_stats("s")).window
 
     assert asyncio.run(limit("small")) == 6_000
+    assert asyncio.run(limit("small", "box")) == 7_000
     assert asyncio.run(limit("other")) == 9_000
     assert EventKind.LIMITS_DEFAULTED not in [event.kind for event in sink.events]
     monkeypatch.delenv("LLM_CONTEXT_SIZE")
     assert asyncio.run(limit("other")) == 128_000
     assert [event.kind for event in sink.events].count(EventKind.LIMITS_DEFAULTED) == 1
+
+
+def test_what_an_error_taught_bounds_the_next_answer() -> None:
+    """Without a learner each answer would begin with a request that is refused."""
+    learnt = LearntLimits()
+
+    def provider(request: ReceivedRequest) -> object:
+        size = len(str(request.body["messages"])) // 4
+        return overflow(request.api, size, 500) if size > 500 else answer("It is dry.")
+
+    async def run(server: ModelServer) -> list[int]:
+        context = context_engine(budget=50_000)
+        for n in range(60):
+            await context.add_message("s", {"role": "user", "content": f"Question {n}: how dry is bed {n}, and what grows?"})
+            await context.add_message("s", {"role": "assistant", "content": f"Bed {n} is dry; beans grow in it."})
+        counts: list[int] = []
+        for _ in range(3):
+            await context.add_message("s", {"role": "user", "content": "How dry is it?"})
+            before = len(server.requests)
+            await responder(context, model_at(server, "openai"), learner=learnt).answer("s")
+            counts.append(len(server.requests) - before)
+        return counts
+
+    with ModelServer([provider] * 12) as server:  # type: ignore[list-item]
+        first, *later = asyncio.run(run(server))
+    assert first > 1
+    assert later == [1, 1]
+    known = learnt.limits("gpt-4.1", "127.0.0.1")
+    assert known is not None
+    assert known.max_input == 500
+
+
+def test_limits_of_the_input_alone_are_kept() -> None:
+    async def run(server: ModelServer) -> int:
+        context = context_engine(budget=50_000)
+        for n in range(60):
+            await context.add_message("s", {"role": "user", "content": f"Question {n}: how dry is bed {n}, and what grows?"})
+        found = await responder(context, model_at(server, "openai"), limits=Limits(max_input=300)).answer("s")
+        return found.tried[0]
+
+    with ModelServer([answer("It is dry.")]) as server:
+        assert asyncio.run(run(server)) <= 300
 
 
 def test_no_codec_for_an_unknown_api() -> None:

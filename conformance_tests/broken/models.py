@@ -61,6 +61,18 @@ class KeepsTheFirstCallOnly(ReferenceModel):
         return super().message({**answer, "calls": answer["calls"][:1]})
 
 
+@broken("MODEL-1")
+class TakesIdsAsTheyCome(ReferenceModel):
+    def told_apart(self, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return calls
+
+
+@broken("MODEL-1")
+class GivesEmptyIdsOnlyAnother(ReferenceModel):
+    def told_apart(self, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [call if call["id"] else {**call, "id": f"call_{n}"} for n, call in enumerate(calls)]
+
+
 # --- why it ended -----------------------------------------------------------------------------------------------------
 
 

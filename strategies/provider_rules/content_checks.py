@@ -11,6 +11,7 @@ from typing import Any
 from contextport.contracts import CacheMark, Media, Opaque, Text, ToolCall
 from contextport.contracts.profile import MediaLimits, ProviderProfile
 
+from .media_forms import can_be_said
 from .window import Place, Violation, Window, says, unedited
 
 __all__ = ["CONTENT_CHECKS", "arguments_are_valid", "is_free_text", "lifetime", "media_in_excess", "refused_marks"]
@@ -148,11 +149,17 @@ def media_role(window: Window) -> Iterator[Violation]:
     roles, kinds = window.profile.media_roles, window.profile.media_kinds
     for n, k, part in window.media:
         message = window.messages[n]
-        if (message.role not in roles or part.media not in kinds) and not unedited(message, window.profile.api):
+        if unedited(message, window.profile.api):
+            continue
+        if message.role not in roles or part.media not in kinds:
             yield window.violation("V26", n, k, f"no {part.media} in a message of role {message.role}")
+        elif not can_be_said(part, message, window.profile.api):
+            yield window.violation("V26", n, k, f"no {part.media} in this form: by data, URL or id, and of this type")
     for n, k, inner in window.media_in_results:
         if "tool" not in roles or inner.media not in kinds:
             yield window.violation("V26", n, k, f"no {inner.media} in a tool result")
+        elif not can_be_said(inner, window.messages[n], window.profile.api):
+            yield window.violation("V26", n, k, f"no {inner.media} in this form: by data, URL or id, and of this type")
 
 
 def media_limits(window: Window) -> Iterator[Violation]:

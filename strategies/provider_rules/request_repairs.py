@@ -10,9 +10,11 @@ import attrs
 from attrs import define, field
 
 from contextport.contracts import Media, Message, Part, Role, Text, ToolCall, ToolResult, dump_json
+from contextport.contracts.profile import ProviderProfile
 
 from .content_checks import media_in_excess
 from .editing import inserted, with_parts, words
+from .media_forms import can_be_said
 from .request_checks import missing, wire_count
 from .window import Violation, Window, unedited
 
@@ -29,15 +31,17 @@ LEFT_OUT = "[{kind} left out: {why}]"
 class _Mover:
     """Takes media out of places where it may not stand."""
 
-    kinds: frozenset[str]
-    roles: frozenset[Role]
+    profile: ProviderProfile
+    message: Message
     moved: list[Media] = field(factory=list[Media])
 
     def placed(self, media: Media, role: Role) -> Media | Text:
         """The media, or the words that stand in its place."""
-        if media.media not in self.kinds or "user" not in self.roles:
+        roles = self.profile.media_roles
+        taken = media.media in self.profile.media_kinds and can_be_said(media, self.message, self.profile.api)
+        if not taken or "user" not in roles:
             return Text(NOT_TAKEN.format(kind=media.media))
-        if role in self.roles:
+        if role in roles:
             return media
         self.moved.append(media)
         return Text(MOVED.format(kind=media.media))
@@ -45,13 +49,12 @@ class _Mover:
 
 def media_moved(window: Window, found: Sequence[Violation]) -> list[Message]:
     """Media in a user message behind the message or step that had it; a kind that is not taken at all as words (V26)."""
-    roles, kinds = window.profile.media_roles, window.profile.media_kinds
     changes: dict[int, tuple[Part, ...]] = {}
     moved: dict[int, list[Media]] = {}
     ends = {n: step.stop for step in window.steps for n in range(step.caller, step.stop)}
     for n in sorted({violation.index for violation in found}):
         message = window.messages[n]
-        mover = _Mover(kinds=kinds, roles=roles)
+        mover = _Mover(profile=window.profile, message=message)
         own = unedited(message, window.profile.api)
         parts: list[Part] = []
         for part in message.parts:

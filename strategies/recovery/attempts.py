@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 
 import attrs
@@ -67,6 +68,7 @@ class Attempts:
     sink: EventSink | None
     resume: Unfinished | None
     wanted: int | None
+    learn: Callable[[ErrorReading], None]
     tried: list[int] = field(factory=list[int])
     usage: Usage | None = None
     cause: ModelCallFailed | None = None  # the first refusal: that is what a host has to know
@@ -99,14 +101,14 @@ class Attempts:
         return max(1, room if wanted is None else min(room, wanted))
 
     async def open(self) -> None:
-        """Make the first window, and a smaller one if it leaves no room for an answer: before any request."""
+        """Make the first window, and a smaller one if the limits do not allow it, or no answer beside it: before any request."""
         self._window = await self.manager.get_context(self.session_id, profile=self.profile)
         extra = self.sizes.extra_tokens
         if extra and self.window.tokens + extra > self.window.limit:
             await self._ask(self.sizes.max_tokens(self.window.limit + self.sizes.tool_tokens))
-        room = self._room()
-        if room is not None and room < self._least() and self.limits.window is not None:
-            await self._ask(self.limits.window - self._least() - ceil(extra * self.sizes.ratio))
+        most = self._most_input()
+        if most is not None and self._sizes_now().real(self.window) > most:
+            await self._ask(most - ceil(extra * self.sizes.ratio))
 
     async def _ask(self, max_tokens: int) -> None:
         self._window = await self.manager.get_context(self.session_id, max_tokens=max(0, max_tokens), profile=self.profile)
@@ -116,6 +118,14 @@ class Attempts:
         if self.limits.window is None or self.limits.output_shares_window is False:
             return None
         return self.limits.window - self._sizes_now().real(self.window)
+
+    def _most_input(self) -> int | None:
+        """Tokens that the limits allow for the input, room for the least answer kept; None if they are unknown."""
+        limits = self.limits
+        known = [limits.max_input, limits.entitlement]
+        if limits.window is not None and limits.output_shares_window is not False:
+            known.append(limits.window - self._least())
+        return min([most for most in known if most is not None], default=None)
 
     def _sizes_now(self) -> RequestSizes:
         """The sizes of the next request: one that asks for the rest of an answer holds its end as well."""
@@ -172,7 +182,9 @@ class Attempts:
         """What stood in the way of the answer; None if nothing did that another request could help."""
         if refused is not None:
             failure: ProviderFailure | None = refused.details.get("failure")
-            return _with_window(self.classifier.classify(refused if failure is None else failure))
+            reading = _with_window(self.classifier.classify(refused if failure is None else failure))
+            self.learn(reading)
+            return reading
         return _WINDOW_FULL if output is not None and output.truncated and output.stop is StopReason.WINDOW_LIMIT else None
 
     async def _remedy(self, reading: ErrorReading, refused: ModelCallFailed | None) -> None:

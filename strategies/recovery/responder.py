@@ -13,9 +13,12 @@ from contextport.contracts import (
     Context,
     ContextManager,
     ErrorClassifier,
+    ErrorReading,
     EventSink,
     Json,
+    LearnsLimits,
     Limits,
+    LimitsSource,
     Message,
     ModelCallFailed,
     TextDelta,
@@ -76,6 +79,8 @@ class Responder:
     `limits` is what the model allows: with `window`, each request leaves room for the answer and says how long it may be, at
     most `limits.max_output`. `counter` is the manager's; one that learns is told what providers report, under the name
     `learns_as`, which is the `model` of the manager. `tools` are sent with each request; the manager has to know them as well.
+    `learner` is told what errors say of the model on its host. If it is a source of limits as well, as `LearntLimits` is, what
+    it knows bounds the first request of later answers.
 
     Raises `CapabilityNotSupported` for a manager that cannot build a window of a given size (`ShapesWindow`).
     """
@@ -92,6 +97,7 @@ class Responder:
     shrink: float = 0.5
     continuation: ContinuationPolicy = field(factory=ContinuationPolicy)
     learns_as: str = ""
+    learner: LearnsLimits | None = None
     sink: EventSink | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -99,6 +105,8 @@ class Responder:
         verify(self.model, ChatModel)
         verify(self.classifier, ErrorClassifier)
         verify(self.counter, TokenCounter)
+        if self.learner is not None:
+            verify(self.learner, LearnsLimits)
         check_count("min_output", self.min_output)
         check_count("max_tries", self.max_tries)
         check_share("shrink", self.shrink, zero=False)
@@ -173,7 +181,18 @@ class Responder:
             stored = await self.manager.add_message(session_id, output.message)
         yield Answer(output=output, context=attempts.window, tried=tuple(attempts.tried), usage=attempts.usage, stored=stored)
 
+    def _limits(self) -> Limits:
+        """The limits given, tightened by what was learnt from errors."""
+        learner: object = self.learner
+        learnt = learner.limits(self.model.model, self.model.host) if provides(learner, LimitsSource) else None
+        return self.limits if learnt is None else self.limits.tightened(learnt)
+
+    def _learn(self, reading: ErrorReading) -> None:
+        if self.learner is not None:
+            self.learner.learn(reading, model=self.model.model, host=self.model.host)
+
     def _attempts(self, session_id: str, extra: tuple[Message, ...], resume: Unfinished | None) -> Attempts:
+        limits = self._limits()
         return Attempts(
             manager=self._shaper(),
             session_id=session_id,
@@ -181,13 +200,14 @@ class Responder:
             classifier=self.classifier,
             profile=self.profile,
             continuation=self.continuation,
-            limits=self.limits,
+            limits=limits,
             min_output=self.min_output,
             max_tries=self.max_tries,
             shrink=self.shrink,
             sink=self.sink,
             resume=resume,
-            wanted=self.limits.max_output,
+            wanted=limits.max_output,
+            learn=self._learn,
         )
 
     def _request(

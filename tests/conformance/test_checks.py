@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import cast
 
 import pytest
 
@@ -54,7 +55,7 @@ def python(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
 def test_every_port_has_a_check() -> None:
     def second(manager: object, counter: object, budget: object) -> ReferenceShapingManager:
         assert isinstance(manager, ReferenceShapingManager)
-        return manager.second(counter, budget)  # type: ignore[arg-type]
+        return cast(ReferenceShapingManager, manager.second(counter, budget))  # type: ignore[arg-type]
 
     def model(script: Sequence[Scripted]) -> ReferenceModel:
         return ReferenceModel(ReferenceProvider(script, ChatModelConformance.secret))

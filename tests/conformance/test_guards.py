@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from contextport.conformance_tests import plugin
+from contextport.conformance_tests.suites import SUITES
+
 from .sessions import run_session
 
 HEADER = """
@@ -185,6 +188,10 @@ def test_required_suite_must_run(tmp_path: Path, options: tuple[str, ...]) -> No
     session = run_session(tmp_path, HEADER + HEALTHY, "--conformance-require=TokenCounter", "-k", "no_such_test", *options)
     assert session.exit_code == 1
     assert "no suite of TokenCounter ran" in session.output
+
+
+def test_every_suite_has_a_port_that_can_be_required() -> None:
+    assert [suite.port.__name__ for suite in SUITES] == list(plugin._PORTS)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_required_port_must_exist(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_failure_of_a_store_shows_a_short_walk() -> None:
 def test_command_prints_the_sum_last(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--kills"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == f"{len(HEALTHY_RULES)} rules, {len(BROKEN)} broken adapters, 0 survived"
+    assert lines[-1] == f"{len({rule.id for _, rule in HEALTHY_RULES})} rules, {len(BROKEN)} broken adapters, 0 survived"
     assert sum(": killed by " in line for line in lines) == len(BROKEN)
     assert sum("every rule holds" in line for line in lines) == len(HEALTHY)
 
