@@ -263,7 +263,7 @@ CASES = (
     Case(
         rule="V26",
         profile="xai",
-        messages=(Message(role="user", parts=(Text("hear"), Media(media="audio", data="UklGRg==")), id="u"),),
+        messages=(Message(role="user", parts=(Text("hear"), Media(media="audio", data="UklGRg==", mime="audio/wav")), id="u"),),
         repaired=("user: 'hear' '[audio left out: this model does not take it]'",),
         off={"media_kinds": frozenset({"audio"})},
     ),
