@@ -103,12 +103,12 @@ class Attempts:
     async def open(self) -> None:
         """Make the first window, and a smaller one if the limits do not allow it, or no answer beside it: before any request."""
         self._window = await self.manager.get_context(self.session_id, profile=self.profile)
-        extra = self.sizes.extra_tokens
-        if extra and self.window.tokens + extra > self.window.limit:
-            await self._ask(self.sizes.max_tokens(self.window.limit + self.sizes.tool_tokens))
+        sizes = self._sizes_now()
+        if sizes.extra_tokens and self.window.tokens + sizes.extra_tokens > self.window.limit:
+            await self._ask(sizes.max_tokens(self.window.limit + sizes.tool_tokens))
         most = self._most_input()
-        if most is not None and self._sizes_now().real(self.window) > most:
-            await self._ask(most - ceil(extra * self.sizes.ratio))
+        if most is not None and sizes.real(self.window) > most:
+            await self._ask(most - ceil(sizes.extra_tokens * sizes.ratio))
 
     async def _ask(self, max_tokens: int) -> None:
         self._window = await self.manager.get_context(self.session_id, max_tokens=max(0, max_tokens), profile=self.profile)
@@ -122,10 +122,10 @@ class Attempts:
     def _most_input(self) -> int | None:
         """Tokens that the limits allow for the input, room for the least answer kept; None if they are unknown."""
         limits = self.limits
-        known = [limits.max_input, limits.entitlement]
-        if limits.window is not None and limits.output_shares_window is not False:
-            known.append(limits.window - self._least())
-        return min([most for most in known if most is not None], default=None)
+        window = limits.window
+        if window is not None and limits.output_shares_window is not False:
+            window -= self._least()
+        return min([most for most in (window, limits.max_input, limits.entitlement) if most is not None], default=None)
 
     def _sizes_now(self) -> RequestSizes:
         """The sizes of the next request: one that asks for the rest of an answer holds its end as well."""

@@ -24,13 +24,14 @@ from contextport.contracts import (
     PortMismatch,
     RequestTooLarge,
     StopReason,
+    Text,
     TextDelta,
     implements,
 )
 from contextport.contracts.context import Context
 from contextport.strategies.agent_loop import interrupt
 from contextport.strategies.provider_rules import check, profile_for
-from contextport.strategies.recovery import Answer, Discarded, Responder, Unfinished
+from contextport.strategies.recovery import Answer, Discarded, Need, Responder, Unfinished
 from tests.cases.words_counter import WordsCounter
 from tests.recovery.scripted_model import (
     OTHERS,
@@ -43,7 +44,7 @@ from tests.recovery.scripted_model import (
     overflow,
     said,
 )
-from tests.recovery.sessions import SESSION, engine, filled, responder, streamed
+from tests.recovery.sessions import SESSION, answered, engine, filled, responder, sizes, streamed
 
 
 def test_a_stream_that_overflows_midway_is_begun_again() -> None:
@@ -108,6 +109,26 @@ def test_an_extra_message_that_makes_the_body_too_large_is_named(errors: int) ->
     with pytest.raises(RequestTooLarge) as raised:
         asyncio.run(run())
     assert (raised.value.message_id, len(model.asked)) == ("large", errors)
+
+
+@pytest.mark.parametrize("limits", [Limits(window=60, output_shares_window=False), Limits(window=500, max_input=60)])
+def test_no_request_is_larger_than_the_known_limits_of_the_input(limits: Limits) -> None:
+    model = ScriptedModel([said("Done")])
+    answered(model, limits=limits)
+    assert 40 < sizes(model)[0] <= 60
+
+
+@pytest.mark.parametrize("profile", [None, profile_for("claude-opus-4-1")])
+@pytest.mark.parametrize(("budget", "window"), [(300, None), (1_000, 300), (300, 300)])
+def test_the_end_of_an_answer_that_is_gone_on_with_is_part_of_the_request(budget: int, window: int | None, profile: Any) -> None:
+    written = " ".join(f"written{n}" for n in range(150))
+    model = ScriptedModel([said("the end.")])
+    resume = Unfinished(need=Need.REST, parts=(Text(written),))
+    more: dict[str, Any] = {"resume": resume, "profile": profile, "limits": Limits(window=window), "min_output": 20}
+    answer, _ = answered(model, engine(budget), turns=20, **more)
+    assert answer.message is not None
+    assert 150 < sizes(model)[0] <= (300 if window is None else 280)
+    assert len(model.asked) == 1
 
 
 STEPS = [
