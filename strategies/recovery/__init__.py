@@ -7,6 +7,7 @@ from .next_step import ContinuationPolicy
 from .request_sizes import RequestSizes
 from .responder import Answer, Responder
 from .smaller_window import recover, recover_bytes
+from .stored_answer import dump_unfinished, load_unfinished
 
 __all__ = [
     "Answer",
@@ -20,6 +21,8 @@ __all__ = [
     "Unfinished",
     "complete_output",
     "continue_output",
+    "dump_unfinished",
+    "load_unfinished",
     "recover",
     "recover_bytes",
 ]

@@ -25,6 +25,8 @@ class Need(StrEnum):
 class Unfinished:
     """An answer so far: all that is needed to go on with it, now or later, after the messages it answers.
 
+    `dump_unfinished` and `load_unfinished` take it to another process and back.
+
     `carried` are whole messages of the provider that go back unchanged, `parts` is what was written after them. `max_output` is
     the limit of the next call, in tokens; None sends none. `cut_calls` names the tools whose calls were cut. `thinks`: the model
     shows reasoning, and then takes no prefill.
