@@ -18,7 +18,7 @@ __all__ = [
     "library_role",
     "middle_place_is_legal",
     "of_one_group",
-    "unseen_screens",
+    "unanswerable",
 ]
 
 
@@ -82,14 +82,15 @@ def call_answered(window: Window) -> Iterator[Violation]:
                     answers[call.call_id] -= 1
                 else:
                     yield window.violation("V04", step.caller, k, f"call {call.call_id} has no result behind it")
-    for n in unseen_screens(window):
-        yield window.violation("V04", n, detail="a computer is answered by a screenshot, and there is none")
+    for n in unanswerable(window):
+        yield window.violation("V04", n, detail="calls are made by the assistant, and computers answered by a screenshot")
 
 
-def unseen_screens(window: Window) -> list[int]:
-    """The callers of steps in which a call of OpenAI's computer tool has a result that shows nothing."""
-    if not window.profile.item_pairs:
-        return []
+def unanswerable(window: Window) -> list[int]:
+    """The callers of steps that cannot be sent as such: of another role, or OpenAI's computer whose result shows nothing."""
+    strangers = [step.caller for step in window.steps if window.messages[step.caller].role != "assistant"]
+    if strangers or not window.profile.item_pairs:
+        return strangers
     blind = {result.call_id for _, _, result in window.results if not any(type(part) is Media for part in result.parts)}
     return [
         step.caller for step in window.steps if any(_is_of_computer(call) and call.call_id in blind for _, call in step.calls)

@@ -10,7 +10,7 @@ from contextport.contracts import CacheMark, JsonPart, Media, Message, Part, Rol
 from contextport.strategies.atoms import arrange
 
 from .editing import with_parts, without_parts, words
-from .order_checks import is_joined, of_one_group, unseen_screens
+from .order_checks import is_joined, of_one_group, unanswerable
 from .window import Violation, Window
 
 __all__ = ["flattened", "lone_server_parts_dropped", "pairs_restored", "undeclared_flattened"]
@@ -22,9 +22,9 @@ def pairs_restored(window: Window, found: Sequence[Violation]) -> list[Message]:
     Results stand in messages of their own where they may not be mixed with other content (V29), and first in theirs elsewhere.
     """
     view = window.with_messages(arrange(window.messages))
-    unseen = unseen_screens(view)
-    if unseen:
-        return flattened(view, unseen)
+    untold = unanswerable(view)
+    if untold:
+        return flattened(view, untold)
     out: list[Message] = []
     said: list[Message] = []  # besides the results of a block; it comes after the block
     for n, message in enumerate(view.messages):

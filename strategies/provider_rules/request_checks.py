@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from contextport.contracts import Json, Message, Text
+from contextport.contracts import Json, Media, Message, Part, Refusal, Text, ToolResult
 
 from .window import Violation, Window
 
@@ -89,21 +89,35 @@ def pinned(window: Window) -> Iterator[Violation]:
 
 
 def missing(pinned: Sequence[Message], messages: Sequence[Message]) -> list[Message]:
-    """The pinned messages that are not there, nor all that they say, merged with others."""
-    if not pinned:
-        return []
+    """The pinned messages that are not there, nor all their words and media, merged with others or told in other words.
+
+    Calls and results stand and fall with their partners (V04, V05), so that they are not missed.
+    """
     ids = {message.id for message in messages}
-    texts: dict[str, list[Text]] = {}
-    for message in messages:
-        for part in message.parts:
-            if type(part) is Text:
-                texts.setdefault(part.text, []).append(part)
+    gone = [message for message in pinned if message.id not in ids]
+    if not gone:
+        return []
+    every = [part for message in messages for part in _with_inner(message)]
+    texts = {part.text for part in every if isinstance(part, Text | Refusal)}
+    told = "\n".join(texts)
 
-    def is_there(message: Message) -> bool:
-        own = [part for part in message.parts if type(part) is Text]
-        return message.id in ids or (bool(own) and all(part in texts.get(part.text, ()) for part in own))
+    def is_there(part: Part) -> bool:
+        match part:
+            case Text() | Refusal():
+                return not part.text.strip() or part.text in texts or part.text.strip() in told
+            case Media():
+                return f"[{part.media} left out" in told or any(part == one for one in every)
+            case _:
+                return True
 
-    return [message for message in pinned if not is_there(message)]
+    return [message for message in gone if not all(is_there(part) for part in message.parts)]
+
+
+def _with_inner(message: Message) -> Iterator[Part]:
+    for part in message.parts:
+        yield part
+        if isinstance(part, ToolResult):
+            yield from part.parts
 
 
 def shrink(window: Window) -> Iterator[Violation]:

@@ -7,10 +7,10 @@ from typing import Any
 import attrs
 import pytest
 
-from contextport.contracts import Message, Thinking, dump_message, load_message
+from contextport.contracts import Media, Message, Text, Thinking, dump_message, load_message
 from contextport.strategies.provider_rules import PROFILES, check, repair
 
-from .windows import CODECS
+from .windows import CODECS, call
 
 LONG_ID = "call_" + "x" * 60
 
@@ -188,3 +188,24 @@ def test_pinned_messages_come_back_in_the_order_of_the_log() -> None:
     pinned = [log[6], log[3], log[0], log[4]]
     repaired = repair(window, PROFILES["openai.chat"], original=log, pinned=pinned).messages
     assert [message.id for message in repaired] == ["s", "u0", "u2", "u3", "u4", "u5", "u6", "x"]
+
+
+IMAGE = Media(media="image", data="iVBORw0KGgo=", mime="image/png")
+
+
+@pytest.mark.parametrize("name", ["bedrock.nova", "cautious", "anthropic.classic", "xai"])
+def test_what_is_pinned_is_found_again_where_it_was_merged_or_told(name: str) -> None:
+    picture = Message(role="user", parts=(IMAGE,), id="p", pinned=True)
+    step = (Message.assistant("", call("c1"), id="c"), Message.tool("c1", "found", id="t", pinned=True))
+    window = [Message.user("hi", id="u"), picture, *step]
+    pinned = [picture, step[1], Message.tool("elsewhere", "lost", id="x", pinned=True)]
+    profile = PROFILES[name]
+    repaired = repair(window, profile, thinking=True, pinned=pinned).messages
+    assert check(repaired, profile, thinking=True, pinned=pinned) == ()
+    assert any(IMAGE in message.parts for message in repaired)
+
+
+def test_calls_in_a_message_of_the_user_are_told() -> None:
+    window = [Message(role="user", parts=(Text("hi"), call("c1")), id="u"), Message.tool("c1", "found", id="t")]
+    for name in PROFILES:
+        assert "found" in str(sent(window, name))
