@@ -31,7 +31,7 @@ def completion_of(answer: Mapping[str, Any], codec: MessageCodec, *, window: int
 
     Raises `UnreadableAnswer` where there is no choice in it, such as an error that came with status 200.
     """
-    choice = _first_choice(answer)
+    choice = next(iter(_choices(answer)), {})
     raw: Json = choice.get("message")
     if not isinstance(raw, dict):
         raise UnreadableAnswer("the answer holds no message", dict(answer))
@@ -50,13 +50,16 @@ def completion_of(answer: Mapping[str, Any], codec: MessageCodec, *, window: int
     return Completion(message=message, stop=reason, raw_stop=raw_stop, usage=usage, model=str(answer.get("model") or ""))
 
 
-def _first_choice(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The choice of index 0, wherever it stands; empty if there is none."""
+def _choices(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The choices of an answer or of a piece of one, that of the lowest index first; a few hosts do not begin at 0."""
     choices: Json = answer.get("choices")
-    for choice in cast(list[Any], choices) if isinstance(choices, list) else ():
-        if isinstance(choice, dict) and not cast(dict[str, Any], choice).get("index"):
-            return cast(dict[str, Any], choice)
-    return {}
+    found = cast(list[Any], choices) if isinstance(choices, list) else []
+    return sorted([cast(dict[str, Any], one) for one in found if isinstance(one, dict)], key=_index)
+
+
+def _index(choice: dict[str, Any]) -> int:
+    index: Json = choice.get("index")
+    return index if isinstance(index, int) else 0
 
 
 def _message(raw: dict[str, Any], codec: MessageCodec, *, cut: bool) -> Message:
@@ -105,11 +108,15 @@ class ChatAnswerStream:
         self._message: dict[str, Any] = {}
         self._answer: dict[str, Any] = {}
         self._finish: str | None = None
+        self._index: int | None = None  # that of the choice which is read
 
     def add(self, chunk: Mapping[str, Any]) -> str:
         """Take in one `chat.completion.chunk`; returns the visible text that it brought."""
         self._answer.update({key: chunk[key] for key in ("id", "model", "usage") if chunk.get(key)})
-        choice = _first_choice(chunk)
+        choices = _choices(chunk)
+        if self._index is None and choices:
+            self._index = _index(choices[0])
+        choice = next((one for one in choices if _index(one) == self._index), {})
         self._finish = choice.get("finish_reason") or self._finish
         delta: Json = choice.get("delta")
         if not isinstance(delta, dict):

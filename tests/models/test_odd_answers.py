@@ -90,6 +90,11 @@ def test_a_role_of_another_name_is_the_assistants() -> None:
 def test_the_first_choice_is_that_of_index_0() -> None:
     choices = [{"index": n, "message": {"content": f"choice {n}"}, "finish_reason": "stop"} for n in (1, 0, 2)]
     assert chat_completion({"choices": choices}, OpenAIChatCodec()).message.text == "choice 0"
+    only = [{"index": 1, "message": {"content": "choice 1"}, "finish_reason": "stop"}]
+    assert chat_completion({"choices": only}, OpenAIChatCodec()).message.text == "choice 1"
+    stream = ChatAnswerStream()
+    assert stream.add({"choices": []}) == ""
+    assert [stream.add({"choices": [{"index": 1, "delta": {"content": text}}]}) for text in ("a", "b")] == ["a", "b"]
     stream = ChatAnswerStream()
     texts = [
         stream.add({"choices": [{"index": n % 2, "delta": {"content": f"{n} "}, "finish_reason": "stop" if n > 3 else None}]})
