@@ -150,7 +150,8 @@ class Responder:
 
         `extra` messages follow the window of this answer and are not stored (R192). A finished answer is added to the session,
         once, unless `add` is false; a truncated one is not: go on with it by `resume`, or add its message. `message_id` becomes
-        the id of the message, so that adding it again changes nothing.
+        the id of the message, so that adding it again changes nothing. A host whose store may fail, and that would not have
+        the model asked again, gives `add` false and adds the message itself.
 
         Raises `ModelCallFailed` for failures that a smaller request does not help, `ContextOverflow`, `RequestTooLarge`,
         `BudgetTooSmall` before any request if system prompt and newest question leave no room, and the manager's errors.
