@@ -192,6 +192,8 @@ def signature_origin(window: Window) -> Iterator[Violation]:
 
 def _why_refused(message: Message, part: Thinking, profile: ProviderProfile) -> str:
     """Why reasoning is not valid here, or ''. Where nothing says who sealed it, the host may have noted the model."""
+    if message.role != "assistant":
+        return "only the assistant reasons"
     if not is_sealed(part) and profile.thinking in ("signed", "encrypted"):
         return "reasoning without a signature is not taken"
     noted = message.metadata.get("model") if part.origin is None else None

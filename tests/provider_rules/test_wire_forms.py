@@ -209,3 +209,12 @@ def test_calls_in_a_message_of_the_user_are_told() -> None:
     window = [Message(role="user", parts=(Text("hi"), call("c1")), id="u"), Message.tool("c1", "found", id="t")]
     for name in PROFILES:
         assert "found" in str(sent(window, name))
+
+
+def test_a_picture_of_the_assistant_reaches_other_providers() -> None:
+    drawn = {"role": "model", "parts": [{"inline_data": {"mime_type": "image/png", "data": "iVBORw0KGgo="}}]}
+    wire = [{"role": "user", "parts": [{"text": "draw"}]}, drawn, {"role": "user", "parts": [{"text": "thanks"}]}]
+    history = CODECS["gemini.generate_content"].decode({"contents": wire})
+    for name, profile in PROFILES.items():
+        said = str(sent(history, name))
+        assert ("iVBORw0KGgo=" in said) is ("image" in profile.media_kinds)
