@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from contextport.contracts import CacheMark, Media, Opaque, Text, ToolCall
+from contextport.contracts import CacheMark, Media, Opaque, Part, Text, ToolCall
 from contextport.contracts.profile import MediaLimits, ProviderProfile
 
 from .media_forms import can_be_said
 from .window import Place, Violation, Window, says, unedited
 
-__all__ = ["CONTENT_CHECKS", "arguments_are_valid", "is_free_text", "lifetime", "media_in_excess", "refused_marks"]
+__all__ = ["CONTENT_CHECKS", "arguments_are_valid", "is_free_text", "is_sent", "lifetime", "media_in_excess", "refused_marks"]
 
 _MINUTES_PER = {"m": 1, "h": 60, "d": 1440}
 _USUAL_LIFE = 5  # minutes of a cache mark that states none, at Anthropic and on Bedrock
@@ -96,9 +96,14 @@ def no_blank_text(window: Window) -> Iterator[Violation]:
                     break
     if not window.profile.empty_results:
         for n, k, result in window.results:
-            if not result.parts:
+            if not any(is_sent(inner, window.profile) for inner in result.parts):
                 yield window.violation("V10", n, k, "a result is empty")
     yield from _without_content(window, refused)
+
+
+def is_sent(inner: Part, profile: ProviderProfile) -> bool:
+    """Whether a part of a result is sent: all but what another provider alone knows."""
+    return not isinstance(inner, Opaque) or inner.api.startswith(profile.api)
 
 
 def _without_content(window: Window, refused: str) -> Iterator[Violation]:

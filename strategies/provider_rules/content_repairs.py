@@ -10,7 +10,7 @@ import attrs
 from contextport.contracts import Message, Opaque, Part, Text, ToolCall, ToolResult, dump_json
 from contextport.contracts.profile import ProviderProfile
 
-from .content_checks import is_free_text, refused_marks
+from .content_checks import is_free_text, is_sent, refused_marks
 from .editing import with_parts, without_parts
 from .window import Violation, Window
 
@@ -122,7 +122,8 @@ def blank_dropped(window: Window, found: Sequence[Violation]) -> list[Message]:
 
 def _with_content(result: ToolResult, profile: ProviderProfile) -> ToolResult:
     kept = tuple([part for part in result.parts if not (isinstance(part, Text) and _is_refused(part.text, profile))])
-    return attrs.evolve(result, parts=kept if kept or profile.empty_results else (Text(NO_OUTPUT),))
+    said = profile.empty_results or any(is_sent(part, profile) for part in kept)
+    return attrs.evolve(result, parts=kept if said else (Text(NO_OUTPUT),))
 
 
 def _is_refused(text: str, profile: ProviderProfile) -> bool:

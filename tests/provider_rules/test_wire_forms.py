@@ -218,3 +218,12 @@ def test_a_picture_of_the_assistant_reaches_other_providers() -> None:
     for name, profile in PROFILES.items():
         said = str(sent(history, name))
         assert ("iVBORw0KGgo=" in said) is ("image" in profile.media_kinds)
+
+
+def test_a_result_that_only_another_provider_knows_is_not_sent_empty() -> None:
+    found = {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "tool_reference", "tool_name": "find"}]}
+    asked = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {}}]}
+    wire = [{"role": "user", "content": "hi"}, asked, {"role": "user", "content": [found]}]
+    history = CODECS["anthropic.messages"].decode({"messages": wire})
+    (result,) = sent(history, "bedrock.claude.no_prefill")["messages"][2]["content"]
+    assert result["toolResult"]["content"] == [{"text": "(no output)"}]
