@@ -53,7 +53,8 @@ SETTLED_BY_WORDS: Final = (
         K.FIELD_LENGTH,
         r"string too long|expected a string with maximum length|(?:string|value|name|description|id) (?:should|must) (?:have"
         r"|be) (?:at most|no longer than|less than)"
-        r" # char|invalid (?:function|tool) name|member must have length|failed to satisfy constraint|\b(?:key|metadata"
+        r" # char|invalid (?:function|tool) name|# or fewer in length|member must have length|failed to satisfy constraint"
+        r"|\b(?:key|metadata"
         r"|stop sequence|title|name|description|ur[il]|header|label|schema"
         r"|value)\b[^.;]{0,24}(?:too (?:long|large)|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char"
         r"|at most # char)",
@@ -213,6 +214,7 @@ LOOK_ALIKES: Final = (
         "the model's own configuration",
         K.CONFIG,
         r"window too small|context (?:window|length|size) (?:is )?too small|minimum is #|gpu memory utilization"
+        r"|failed to load model|\bn ctx train\b|trained context|requested context size"
         r"|(?:max model len|max seq len|max num batched tokens|n ctx(?: \w+){0,2}) (?:\(?#\)? )?(?:is )?(?:larger|greater"
         r"|smaller|less|<|>)"
         r"(?: than)? (?:the )?(?:derived |maximum )?(?:max |n ctx|number of tokens that)|model[^.;]{0,60}(?:not found"
@@ -289,7 +291,8 @@ LOOK_ALIKES: Final = (
         K.OUTPUT_CAP,
         rf"\b{_OUTPUT}\b{_BETWEEN}{_LIMITING}|range of (?:\w+ )?max ?(?:\w+ )?tokens"
         rf"|max(?:imum)? (?:allowed )?(?:number of )?(?:output|completion) tokens (?:\(|is|of|for|allowed)"
-        r"|max(?:imum)? output (?:length|tokens?|size)(?: is| of|:) #|(?:at most|maximum of|up to) # (?:output|completion"
+        r"|max tokens: range|max(?:imum)? output (?:length|tokens?|size)(?: is| of|:) #|(?:at most|maximum of"
+        r"|up to) # (?:output|completion"
         r"|new) tokens"
         r"|# (?:output|completion|new) tokens?\b(?:(?!prompt|input|context|total)[^.]){0,50}(?:at most|\bmax|limit|\bcap\b"
         r"|only)"

@@ -55,6 +55,9 @@ _ERROR_BEFORE: Final = re.compile(
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
 _MARKS: Final = re.compile(r"[\s_`*\"«»\\|]+|(?<!\w)'|'(?!\w)|\.(?=\w)")
+_STATUS_BEFORE: Final = re.compile(r"(?:<|\b(?:code|status|http|error|failed|returned)[:= ]{0,2}['\"(]?)\Z", re.IGNORECASE)
+#: Words in an address are names of routes and pages.
+_ADDRESS: Final = re.compile(r"https?://[^\s\"'<>)\]}]{1,400}")
 #: Names of a check that name no input.
 _HEADING: Final = re.compile(r"\b(?:input|prompt|request) (?=validation error)")
 _TAGS: Final = re.compile(r"<[a-zA-Z/!][^<>\n]{0,200}>")
@@ -78,7 +81,7 @@ _PLAIN: Final = str.maketrans(
 def read_text(text: str) -> ReadText:
     """Take out echoes, mask numbers, and bring to one form."""
     echoes: list[str] = []
-    kept = _TAGS.sub(" ", cut(text).translate(_PLAIN).replace('\\"', '"').replace("\\n", "\n"))
+    kept = _TAGS.sub(" ", _ADDRESS.sub("; ", cut(text)).translate(_PLAIN).replace('\\"', '"').replace("\\n", "\n"))
     kept = _ECHO_FROM.sub(lambda found: _taken(found, echoes), kept)
     kept = _QUOTED.sub(lambda found: _taken(found, echoes) if _is_echo(found) else f" {found[0]} ", kept)
     numbers: list[int | None] = []
@@ -100,10 +103,9 @@ def _is_echo(found: re.Match[str]) -> bool:
 
 
 def _masked(found: re.Match[str], numbers: list[int | None]) -> str:
-    """`#`, or the digits themselves where they are a status such as `<400>`."""
+    """`#`, or the digits themselves where they are a status such as `<400>` or `Error code: 400`."""
     digits = found[1]
-    before, after = found.string[max(0, found.start() - 1) : found.start()], found.string[found.end() : found.end() + 1]
-    if before == "<" and after == ">":
+    if len(digits) == 3 and digits[0] in "45" and _STATUS_BEFORE.search(found.string[max(0, found.start() - 12) : found.start()]):
         return found[0]
     value = int(_DIGITS.sub("", digits.removesuffix(".0")))
     numbers.append(None if found[2] else value)

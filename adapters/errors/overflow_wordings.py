@@ -201,8 +201,8 @@ OVERFLOWS: Final = (
 #: Output is part of what was too much.
 _OUTPUT_TOO: Final = re.compile(
     r"(?<!before )\bcompletion\b|\boutput\b|\bmax ?(?:new |completion |output )?tokens\b(?! of #| allowed)"
-    r"|(?<!embedding )(?<!score )\bgenerat(?:e|ed"
-    r"|ing|ion)\b(?! error)|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
+    r"|(?<!embedding )(?<!score )(?<!text-)\bgenerat(?:e|ed"
+    r"|ing|ion)\b(?! error| content)|\bprediction\b|total token count|\ba total of\b|\bmax total tokens\b"
     r"|\bnew tokens\b|maximum tokens requested|answer length|model token limit: # \(requested"
 )
 #: Wordings that need a status that does not speak against an overflow.

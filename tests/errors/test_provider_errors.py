@@ -1,33 +1,44 @@
-"""Whole files of provider errors: our own, and one that CONTEXTPORT_PROVIDER_ERRORS names."""
+"""Whole files of provider errors: our own, and one that CONTEXTPORT_PROVIDER_ERRORS names.
+
+`provider_errors_real.json` holds wordings as servers and clients have said them; `fidelity` tells those that were `observed` from
+those `recalled` or `written` for the purpose.
+"""
 
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
+from contextport.contracts.provider_error import ProviderFailure
 from tests.errors.raising import as_raised
 from tests.errors.rendering import render
 from tests.run_provider_errors import load_entries, score
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ROOT / "tests" / "errors" / "provider_errors_own.json"
+REAL = ROOT / "tests" / "errors" / "provider_errors_real.json"
 NAMED = Path(os.environ.get("CONTEXTPORT_PROVIDER_ERRORS") or ROOT.parent / "shared" / "cases" / "provider_errors.json")
-FILES = [OWN, *([NAMED] if NAMED.is_file() else [])]
+FILES = [OWN, REAL, *([NAMED] if NAMED.is_file() else [])]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-@pytest.mark.parametrize("name_provider", [True, False], ids=["provider named", "provider not named"])
+@pytest.mark.parametrize(
+    ("path", "name_provider"),
+    [*((path, True) for path in FILES), *((path, False) for path in FILES if path != REAL)],
+    ids=lambda value: value.stem if isinstance(value, Path) else "named" if value else "not named",
+)
 def test_errors_are_read(path: Path, name_provider: bool) -> None:
     result = score(load_entries(path), RuleErrorClassifier(), name_provider=name_provider)
     assert result.overflows > 400
     assert result.recall >= 0.97, result.misses
     assert result.false_alarm_rate == 0, result.misses
     assert result.numbers_right >= 0.99, result.misses
-    assert result.kinds_right / result.kinds >= 0.97, result.misses
+    # many real look-alikes are near two kinds, such as an invariant and a parameter
+    assert result.kinds_right / result.kinds >= (0.93 if path == REAL else 0.97), result.misses
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -38,6 +49,33 @@ def test_remedies_fit_the_kinds(path: Path) -> None:
         reading = RuleErrorClassifier().classify(as_raised(entry, rendered, 0), provider=entry["provider"])
         if entry["is_overflow"] and reading.kind == entry["kind"] != "input_plus_output":
             assert reading.remedy == entry["remedy"], entry["id"]
+
+
+SHAPES: dict[str, Callable[[str], object]] = {
+    "the text alone": RuntimeError,
+    "a status of 400": lambda text: ProviderFailure(status=400, message=text),
+    "a gateway's 503": lambda text: ProviderFailure(status=503, message=text),
+    "a Python dict in the text": lambda text: RuntimeError(
+        f"Error code: 400 - {{'error': {{'message': {text!r}, 'code': None}}}}"
+    ),
+    "JSON as text in a body": lambda text: {"status": 500, "body": json.dumps({"error": {"message": text}})},
+    "a prefix": lambda text: RuntimeError(f"litellm.APIError: APIError: OpenAIException - {text}"),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_words_are_enough(shape: str) -> None:
+    """Without the provider's code, type and class, whatever the words come in."""
+    found, false_alarms, overflows = 0, [], 0
+    for entry in load_entries(REAL):
+        reading = RuleErrorClassifier().classify(SHAPES[shape](render(entry, 0).message))
+        if entry["is_overflow"]:
+            overflows += 1
+            found += reading.is_overflow
+        elif reading.is_overflow:
+            false_alarms.append((entry["id"], reading.evidence))
+    assert not false_alarms
+    assert found / overflows >= 0.99
 
 
 def test_a_template_gives_the_same_text_each_time() -> None:
