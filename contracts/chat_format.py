@@ -60,7 +60,8 @@ def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool
     Raises `InvalidMessage` with the path of what is wrong: not a mapping, unknown role, a value that is not JSON.
     """
     if type(value) is not dict and not isinstance(value, Mapping):
-        raise InvalidMessage(f"a message must be a mapping with a role, not {type(value).__name__}", path="")
+        remedy = "; hand in what its model_dump(exclude_unset=True) gives" if hasattr(value, "model_dump") else ""
+        raise InvalidMessage(f"a message must be a mapping with a role, not {type(value).__name__}{remedy}", path="")
     return decode(copy_json(value), kind=kind, pinned=pinned)
 
 

@@ -24,7 +24,7 @@ from contextport.contracts.json_values import encodable
 from .anthropic_blocks import API, decode_blocks
 from .anthropic_encoding import AnthropicEncoder
 from .call_ids import map_ids
-from .foreign import Losses, request_list, unedited
+from .foreign import Losses, not_a_mapping, request_list, unedited
 from .system_field import SYSTEM_ROLES, among_messages, field_prompt, field_value, leading_prompts, with_field
 from .wire_messages import WireMessages, note_beside, separated, whole
 
@@ -117,7 +117,7 @@ def _allowed(call_id: str) -> bool:
 def _decoded(value: Json, path: str) -> list[Message]:
     """The message or messages of one wire message: results are apart from what the user says."""
     if not isinstance(value, Mapping):
-        raise InvalidMessage(f"{path} is a {type(value).__name__}; it must be a message with role and content", path=path)
+        raise not_a_mapping(path, value, "a message with role and content")
     raw: dict[str, Any] = copy_json(value, path)
     given = raw.get("role")
     role = _ROLES.get(given) if isinstance(given, str) else None

@@ -35,6 +35,7 @@ __all__ = [
     "beneath",
     "data_url",
     "is_custom_call",
+    "not_a_mapping",
     "request_list",
     "result_text",
     "split_data_url",
@@ -196,6 +197,12 @@ def request_list(request: Mapping[str, Json], key: str) -> list[Any]:
         return cast(list[Any], value)
     found = f"a {type(value).__name__}" if key in request else "missing"
     raise InvalidMessage(f"{key} is {found}; it must be a list of messages", path=key)
+
+
+def not_a_mapping(path: str, value: object, what: str) -> InvalidMessage:
+    """The error for a value that should be a mapping; the objects of SDKs are told how to become one."""
+    remedy = "; hand in what its model_dump(exclude_unset=True) gives" if hasattr(value, "model_dump") else ""
+    return InvalidMessage(f"{path} is a {type(value).__name__}; it must be {what}{remedy}", path=path)
 
 
 def beneath(path: str, error: InvalidMessage) -> InvalidMessage:

@@ -19,7 +19,7 @@ from contextport.contracts import (
     implements,
 )
 
-from .foreign import Losses, request_list, unedited
+from .foreign import Losses, not_a_mapping, request_list, unedited
 from .gemini_encoding import GeminiEncoder
 from .gemini_order import in_call_order
 from .gemini_parts import API, PartDecoder
@@ -98,7 +98,7 @@ class GeminiCodec:
 def _decoded(value: Json, path: str, decoder: PartDecoder) -> list[Message]:
     """The message or messages of one content: responses are apart from what the user says."""
     if not isinstance(value, Mapping):
-        raise InvalidMessage(f"{path} is a {type(value).__name__}; it must be a content with role and parts", path=path)
+        raise not_a_mapping(path, value, "a content with role and parts")
     raw: dict[str, Any] = copy_wire(value, path, free=_FREE)
     given = raw.get("role")
     role = _ROLES.get(given) if given is None or isinstance(given, str) else None

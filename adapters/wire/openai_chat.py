@@ -19,7 +19,7 @@ from contextport.contracts.chat_format import API, decode
 from contextport.contracts.json_values import encodable
 
 from .call_ids import map_ids
-from .foreign import Losses, beneath, request_list, unedited
+from .foreign import Losses, beneath, not_a_mapping, request_list, unedited
 from .openai_chat_encoding import ChatEncoder
 
 __all__ = ["OpenAIChatCodec"]
@@ -70,8 +70,7 @@ class OpenAIChatCodec:
 
 def _decoded(value: Json, n: int) -> Message:
     if not isinstance(value, Mapping):
-        path = f"messages[{n}]"
-        raise InvalidMessage(f"{path} is a {type(value).__name__}; it must be a message with a role", path=path)
+        raise not_a_mapping(f"messages[{n}]", value, "a message with a role")
     try:
         return decode(copy_json(value))
     except InvalidMessage as error:

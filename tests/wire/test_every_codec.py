@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import attrs
 import pytest
+from openai.types.chat import ChatCompletionMessage
 
 from contextport.adapters.command_line.conversation_files import read_conversation
 from contextport.conformance_tests.codec_conversations import (
@@ -232,3 +233,11 @@ def test_there_and_back(source: str, target: str) -> None:
     for messages in conversations(1):
         gone = there.decode(there.encode(here.decode(here.encode(messages).request)).request)
         assert_all_is_said(messages, here.decode(here.encode(gone).request))
+
+
+@pytest.mark.parametrize(
+    ("api", "key"), [("openai.chat", "messages"), ("anthropic.messages", "messages"), ("gemini.generate_content", "contents")]
+)
+def test_an_object_of_an_sdk_is_told_how_to_become_a_dict(api: str, key: str) -> None:
+    with pytest.raises(InvalidMessage, match=r"model_dump\(exclude_unset=True\)"):
+        CODECS[api].codec.decode({key: [ChatCompletionMessage(role="assistant", content="hi")]})
