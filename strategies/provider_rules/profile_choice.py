@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import attrs
 
+from contextport.contracts import InvalidArgument
 from contextport.contracts.profile import ProviderProfile
 
 from .model_names import ModelName, model_name
@@ -57,8 +58,11 @@ def profile_for(model: str, api: str = "") -> ProviderProfile:
     """The profile for a model, by its name: `gpt-4.1`, `anthropic/claude-opus-5.5`, `bedrock/anthropic.claude-...`.
 
     Prefixes of hosts and vendors, dates and variants are understood. `api` names the codec, where it is not the usual one of
-    the model. Never an error: what is unknown gets the cautious profile of that api.
+    the model. No text is an error: what is unknown gets the cautious profile of that api. Raises `InvalidArgument` for what is no
+    text.
     """
+    if not isinstance(model, str):
+        raise InvalidArgument(f"model is {model!r:.80}; it must be a model's name", name="model")
     name = model_name(model)
     found = PROFILES[_chosen(name, api)]
     return attrs.evolve(found, model=name.plain, api=api or found.api)

@@ -7,6 +7,7 @@ import re
 import attrs
 import pytest
 
+from contextport.contracts import InvalidArgument
 from contextport.strategies.provider_rules import PROFILES, profile_for
 
 from .windows import CODECS
@@ -113,3 +114,9 @@ def test_a_profile_is_sound(profile: object) -> None:
         assert re.fullmatch(found.id_pattern, "0123456789abcdef"[: found.id_length].ljust(found.id_length, "0"))
     assert not (found.last_user and found.prefill == "last_assistant")
     assert found.stale_thinking == "drop" or found.thinking_bound_to == "prefix"
+
+
+def test_what_is_no_name_is_refused() -> None:
+    for given in (None, 5, b"gpt-4.1"):
+        with pytest.raises(InvalidArgument, match="must be a model's name"):
+            profile_for(given)
