@@ -56,7 +56,7 @@ SETTLED_BY_WORDS: Final = (
         r" # char|invalid (?:function|tool) name|# or fewer in length|member must have length|failed to satisfy constraint"
         r"|\b(?:key|metadata"
         r"|stop sequence|title|name|description|ur[il]|header|label|schema"
-        r"|value)\b[^.;]{0,24}(?:too (?:long|large)|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceeds # char"
+        r"|value)\b[^.;]{0,24}(?:too (?:long|large)|exceeds (?:the )?(?:maximum|max)(?: allowed)? length|exceed\w* # char"
         r"|at most # char)",
     ),
     TextRule(
@@ -309,7 +309,8 @@ OTHERS: Final = (
     TextRule(
         "a missing message",
         K.INVARIANT,
-        r"is blank|must have a message|more than one system|at least one message|must start with a user|in the same turn"
+        r"is blank|must have a message|more than one system|at least one content|at least one message"
+        r"|must start with a user|in the same turn"
         r"|no user query|cannot be empty|must not be empty"
         r"|not the same number"
         r"|either content or tool|trailing whitespace|valid role|messages 参数非法|\[\] is too short|messages (?:is|are|must be"
@@ -334,7 +335,8 @@ OTHERS: Final = (
     TextRule(
         "a parameter's value",
         K.PARAMETER,
-        r"invalid schema|any of\b|only one prompt|requires (?:--|at least)|must contain at least|template error|format error"
+        r"invalid schema|any of\b|only one prompt|must contain the word|only one of\b|must come before|must have a\b"
+        r"|must use\b|each stop sequence|requires (?:--|at least)|must contain at least|template error|format error"
         r"|(?:this|jinja) template|does not match any|may not be (?:set|enabled)|may only be set|supported only when"
         r"|invalid request error|invalid message|"
         r"must be (?:between|one of|in|less than|greater than|at (?:least|most))\b|should be (?:one of|between|less than"

@@ -44,6 +44,8 @@ _OTHER_LIMIT: Final = (
     r"|participant"
     r"|concurren|batch(?! size)|byte|character|word|upload|attachment|duration|age|lifetime|time|depth|dimension)"
     r"|exceed\w* (?:its|the) (?:ttl|lifetime|duration)"
+    r"|\b(?:max\w*|limit|exceed\w*)(?: (?:the|of|maximum|limit|allowed))* # (?:row|item|column|field|page|file|image|turn|step"
+    r"|record|element|entr|question|attachment|user|participant|variable|parameter|second|minute|hour)"
 )
 
 _OTHER_LANGUAGES: Final = (
