@@ -18,6 +18,7 @@ from .context import (
 from .counter import CountKind, ErrorBound, LearnsFromUsage, TokenCounter
 from .counting import CountsMessages, counted_texts, message_tokens, remember_tokens
 from .errors import (
+    AnswerNotStored,
     BudgetTooSmall,
     CapabilityNotSupported,
     ContextOverflow,
@@ -72,6 +73,7 @@ from .usage import usage_from
 
 __all__ = [
     "AddsGroups",
+    "AnswerNotStored",
     "AnthropicImages",
     "Budget",
     "BudgetTooSmall",

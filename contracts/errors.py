@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 __all__ = [
+    "AnswerNotStored",
     "BudgetTooSmall",
     "CapabilityNotSupported",
     "ContextOverflow",
@@ -42,6 +43,7 @@ class ErrorCode(StrEnum):
     MODEL_CALL_FAILED = "model_call_failed"
     CONTEXT_OVERFLOW = "context_overflow"
     REQUEST_TOO_LARGE = "request_too_large"
+    ANSWER_NOT_STORED = "answer_not_stored"
     CAPABILITY_NOT_SUPPORTED = "capability_not_supported"
     PORT_MISMATCH = "port_mismatch"
 
@@ -165,3 +167,16 @@ class RequestTooLarge(ContextPortError):
     """One message alone makes the request body larger than the provider takes. `message_id` names it; sizes are bytes."""
 
     code = ErrorCode.REQUEST_TOO_LARGE
+
+
+class AnswerNotStored(ContextPortError):
+    """A model answered and the answer could not be added to the session; the manager's error is `__cause__`.
+
+    `answer` is what was answered, so that it is not lost: adding its message again is safe.
+    """
+
+    code = ErrorCode.ANSWER_NOT_STORED
+
+    def __init__(self, message: str, /, *, answer: Any = None, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.answer = answer

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+import attrs
 from attrs import field, frozen
 
 from contextport.contracts import (
+    AnswerNotStored,
     CapabilityNotSupported,
     ChatModel,
     Context,
     ContextManager,
+    ContextPortError,
     ErrorClassifier,
     ErrorReading,
     EventSink,
@@ -150,11 +153,11 @@ class Responder:
 
         `extra` messages follow the window of this answer and are not stored (R192). A finished answer is added to the session,
         once, unless `add` is false; a truncated one is not: go on with it by `resume`, or add its message. `message_id` becomes
-        the id of the message, so that adding it again changes nothing. A host whose store may fail, and that would not have
-        the model asked again, gives `add` false and adds the message itself.
+        the id of the message, so that adding it again changes nothing.
 
         Raises `ModelCallFailed` for failures that a smaller request does not help, `ContextOverflow`, `RequestTooLarge`,
-        `BudgetTooSmall` before any request if system prompt and newest question leave no room, and the manager's errors.
+        `BudgetTooSmall` before any request if system prompt and newest question leave no room, the manager's errors, and
+        `AnswerNotStored`, which holds the answer, if it could not be added.
         """
         attempts = self._attempts(session_id, tuple(extra), resume)
         await attempts.open()
@@ -177,10 +180,22 @@ class Responder:
                 yield Discarded(streamed)
         if output is None:
             raise AssertionError("a request that failed was raised or repeated")
-        stored = None
+        answer = Answer(output=output, context=attempts.window, tried=tuple(attempts.tried), usage=attempts.usage)
         if add and output.message is not None and not output.truncated:
-            stored = await self.manager.add_message(session_id, output.message)
-        yield Answer(output=output, context=attempts.window, tried=tuple(attempts.tried), usage=attempts.usage, stored=stored)
+            answer = attrs.evolve(answer, stored=await self._stored(session_id, output.message, answer))
+        yield answer
+
+    async def _stored(self, session_id: str, message: Message, answer: Answer) -> Message:
+        try:
+            return await self.manager.add_message(session_id, message)
+        except ContextPortError as error:
+            raise AnswerNotStored(
+                f"the model answered session {session_id!r}, and the answer could not be added: {error}; it is in `answer`, and "
+                "adding its message again is safe",
+                answer=answer,
+                session_id=session_id,
+                message_id=message.id,
+            ) from error
 
     def _limits(self) -> Limits:
         """The limits given, tightened by what was learnt from errors."""

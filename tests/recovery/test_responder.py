@@ -2,12 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from contextport.adapters.events.collecting_sink import CollectingEventSink
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.adapters.tokenizers.calibrated_counter import CalibratedTokenCounter
 from contextport.contracts import (
+    AnswerNotStored,
+    Budget,
     BudgetTooSmall,
     Completion,
     ContextOverflow,
@@ -18,6 +23,7 @@ from contextport.contracts import (
     ModelCallFailed,
     RequestTooLarge,
     StopReason,
+    StoreUnavailable,
     Usage,
 )
 from contextport.strategies import KeepRecentTokens
@@ -389,6 +395,27 @@ def test_an_empty_answer_is_not_stored() -> None:
     assert stored[-1] == "Go on"
 
 
+def test_an_answer_is_not_lost_when_the_store_fails() -> None:
+    class StoreGoesAway(ScriptedModel):
+        async def complete(self, messages: Sequence[Message], **more: Any) -> Completion:
+            await store.close()
+            return await super().complete(messages, **more)
+
+    store = MemoryContextStore()
+
+    async def run() -> AnswerNotStored:
+        manager = ContextEngine(store=store, counter=WordsCounter(), budget=Budget.of(1_000))
+        await manager.add_message(SESSION, Message.user("Well?"))
+        with pytest.raises(AnswerNotStored) as failure:
+            await responder(manager, StoreGoesAway([said("Done")])).answer(SESSION)
+        return failure.value
+
+    error = asyncio.run(run())
+    assert isinstance(error.__cause__, StoreUnavailable)
+    assert error.answer.message.text == "Done"
+    assert "Done" not in f"{error} {error.details}"
+
+
 def test_adding_is_the_callers_choice_and_idempotent() -> None:
     answer, stored = answered(ScriptedModel([said("Done")]), add=False, message_id="answer")
     assert answer.message is not None
@@ -399,8 +426,10 @@ def test_adding_is_the_callers_choice_and_idempotent() -> None:
         used = responder(manager, ScriptedModel([said("Done"), said("Done"), said("Other")]))
         await used.answer(SESSION, message_id="answer")
         await used.answer(SESSION, message_id="answer")
-        with pytest.raises(MessageConflict):
+        with pytest.raises(AnswerNotStored) as failure:
             await used.answer(SESSION, message_id="answer")
+        assert isinstance(failure.value.__cause__, MessageConflict)
+        assert failure.value.answer.message.text == "Other"
         return [message.text for message in (await manager.get_context(SESSION)).messages]
 
     assert asyncio.run(twice()).count("Done") == 1
