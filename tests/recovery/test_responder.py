@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
@@ -397,9 +396,11 @@ def test_an_empty_answer_is_not_stored() -> None:
 
 def test_an_answer_is_not_lost_when_the_store_fails() -> None:
     class StoreGoesAway(ScriptedModel):
-        async def complete(self, messages: Sequence[Message], **more: Any) -> Completion:
+        async def complete(
+            self, messages: Sequence[Message], *, max_output: int | None = None, tools: Sequence[Json] = ()
+        ) -> Completion:
             await store.close()
-            return await super().complete(messages, **more)
+            return await super().complete(messages, max_output=max_output, tools=tools)
 
     store = MemoryContextStore()
 
