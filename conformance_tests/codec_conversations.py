@@ -208,11 +208,11 @@ def call_groups(messages: Sequence[Message]) -> list[list[tuple[str, str]]]:
 
 
 def pairs(messages: Sequence[Message]) -> list[tuple[str, str, list[str]]]:
-    """(name, arguments, words of its results) of each call, paired by id."""
+    """(name, arguments, words of its results) of each call, paired by id. A form may hold the texts of a result as one."""
     results: dict[str, list[str]] = {}
     for message in messages:
         for result in message.tool_results:
-            results.setdefault(result.call_id, []).extend(text for text in texts(result.parts) if text.strip())
+            results.setdefault(result.call_id, []).extend(word for text in texts(result.parts) for word in text.split())
     calls = [call for message in messages for call in message.tool_calls]
     return [(call.name, arguments_of(call), results.get(call.call_id, [])) for call in calls]
 

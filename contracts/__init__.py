@@ -1,7 +1,8 @@
 """contextport.contracts: the ports, the values they speak in, and the errors they raise. No I/O, no policy."""
 
 from .budget import Budget, Limits
-from .chat_format import from_chat, to_chat
+from .chat_encoding import to_chat
+from .chat_format import from_chat
 from .codec import Encoded, Loss, LossKind, MessageCodec
 from .context import (
     Compression,

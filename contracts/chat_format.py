@@ -7,14 +7,13 @@ and unknown ones are carried as `Opaque`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from .errors import InvalidMessage
 from .image_header import image_size
-from .json_values import copy_json, dump_json, encodable
+from .json_values import copy_json, dump_json
 from .messages import (
-    CacheMark,
     Json,
     JsonPart,
     Kind,
@@ -32,7 +31,7 @@ from .messages import (
     new_id,
 )
 
-__all__ = ["API", "decode", "from_chat", "to_chat"]
+__all__ = ["API", "BESIDE", "REASONING_KEYS", "decode", "from_chat", "keys_beside"]
 
 API = "openai.chat"
 _ROLES: dict[str, Role] = {
@@ -43,9 +42,8 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",  # legacy
 }
-_REASONING_KEYS = ("reasoning_content", "reasoning")
-_BESIDE = "openai.chat.message"  # api of an opaque part that stands beside the content, under a key of its own
-_AUDIO = {"audio/mp3": "mp3", "audio/mpeg": "mp3"}  # all else is sent as wav
+REASONING_KEYS = ("reasoning_content", "reasoning")
+BESIDE = "openai.chat.message"  # api of an opaque part that stands beside the content, under a key of its own
 _INSIDE_RESULTS = (Text, Media, JsonPart, Opaque)
 _SAYS_NOTHING = frozenset({"content", "tool_calls", "function_call", "metadata", "annotations", "usage", "audio"})
 
@@ -83,14 +81,6 @@ def decode(raw: dict[str, Any], **fields: Any) -> Message:
     return Message(role=role, parts=parts, native=Native(api=API, raw=raw, parts=parts), **fields)
 
 
-def to_chat(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """Encode messages as chat dicts. Lone surrogates, which no wire can hold, become U+FFFD."""
-    dicts: list[dict[str, Any]] = []
-    for message in messages:
-        dicts.extend(encodable(value) for value in _encode(message))
-    return dicts
-
-
 def _id(raw: dict[str, Any]) -> str:
     given = raw.get("id")
     if given is None:
@@ -100,16 +90,13 @@ def _id(raw: dict[str, Any]) -> str:
     return given
 
 
-# --- decoding ---------------------------------------------------------------------------------------------------------
-
-
 def _message_parts(role: Role, raw: dict[str, Any]) -> tuple[Part, ...]:
     content = raw.get("content")
     if role == "tool":
         return (_tool_message_result(raw, content),)
     if type(content) is str and len(raw) == 2:  # the common case: nothing but role and content
         return (Text(content),) if content else ()
-    parts: list[Part] = [Thinking(text=raw[key]) for key in _REASONING_KEYS if isinstance(raw.get(key), str) and raw[key]]
+    parts: list[Part] = [Thinking(text=raw[key]) for key in REASONING_KEYS if isinstance(raw.get(key), str) and raw[key]]
     parts.extend(_content_parts(content, "content"))
     if isinstance(raw.get("refusal"), str) and raw["refusal"]:
         parts.append(Refusal(raw["refusal"]))
@@ -128,11 +115,11 @@ def _message_parts(role: Role, raw: dict[str, Any]) -> tuple[Part, ...]:
             )
         )
     if role == "assistant":
-        parts.extend(_beside(key, raw[key]) for key in _keys_beside(raw, alone=not parts))
+        parts.extend(_beside(key, raw[key]) for key in keys_beside(raw, alone=not parts))
     return tuple(parts)
 
 
-def _keys_beside(raw: dict[str, Any], *, alone: bool) -> list[str]:
+def keys_beside(raw: dict[str, Any], *, alone: bool) -> list[str]:
     """The keys that hold something said beside the content: `audio`, and where nothing else is said, any with a filled value."""
     keys = ["audio"] if raw.get("audio") else []
     if alone:
@@ -143,7 +130,7 @@ def _keys_beside(raw: dict[str, Any], *, alone: bool) -> list[str]:
 
 
 def _beside(key: str, value: Json) -> Part:
-    return Opaque(api=_BESIDE, type=key, raw={key: value})
+    return Opaque(api=BESIDE, type=key, raw={key: value})
 
 
 def _tool_message_result(raw: dict[str, Any], content: Json) -> ToolResult:
@@ -353,149 +340,3 @@ def _call(call: Json, path: str) -> ToolCall:
 def _string(raw: dict[str, Any], key: str) -> str:
     value = raw.get(key)
     return value if isinstance(value, str) else "" if value is None else dump_json(value)
-
-
-# --- encoding ---------------------------------------------------------------------------------------------------------
-
-
-def _encode(message: Message) -> list[dict[str, Any]]:
-    native = message.native
-    if native is not None and native.api == API:
-        if native.parts is message.parts:
-            return [copy_json(native.raw)]
-        return [_edited(message, copy_json(native.raw))]
-    if message.role == "tool":
-        return [_tool_dict(result) for result in message.parts if isinstance(result, ToolResult)]
-    value: dict[str, Any] = {"role": message.role, "content": _content(message.parts)}
-    if message.name is not None:
-        value["name"] = message.name
-    calls = [_call_dict(part) for part in message.parts if isinstance(part, ToolCall)]
-    if calls:
-        value["tool_calls"] = calls
-    value.update(_values_beside(message.parts))
-    return [value]
-
-
-def _edited(message: Message, value: dict[str, Any]) -> dict[str, Any]:
-    """The original dict with new content: keys unknown to us stay, in their places."""
-    parts = message.parts
-    if message.role == "tool" and len(parts) == 1 and isinstance(parts[0], ToolResult):
-        value["content"] = _content(parts[0].parts)
-        return value
-    if isinstance(value.get("refusal"), str) and value["refusal"]:  # said beside the content, so not in it as well
-        refused = Refusal(value["refusal"])
-        value["refusal"] = refused.text if refused in parts else None
-        parts = tuple(part for part in parts if part != refused)
-    value["content"] = _content(parts)
-    calls = [_call_dict(part) for part in parts if isinstance(part, ToolCall) and not _inside_content(part)]
-    if "tool_calls" in value:
-        value["tool_calls"] = calls
-        if not calls:
-            del value["tool_calls"]
-    kept = {part.text for part in parts if isinstance(part, Thinking)}
-    for key in _REASONING_KEYS:
-        if key in value and value[key] not in kept:
-            del value[key]
-    beside = _values_beside(parts)
-    for key in _keys_beside(value, alone=False):
-        if key not in beside:
-            del value[key]
-    return {**value, **beside}
-
-
-def _values_beside(parts: tuple[Part, ...]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for part in parts:
-        if isinstance(part, Opaque) and part.api == _BESIDE:
-            values.update(copy_json(part.raw))
-    return values
-
-
-def _inside_content(part: Part) -> bool:
-    """Whether a part stands in the content list itself, as other providers place tool calls."""
-    raw = getattr(part, "raw", None)
-    return isinstance(raw, dict) and cast(dict[str, Any], raw).get("type") in ("tool_use", "server_tool_use")
-
-
-def _tool_dict(result: ToolResult) -> dict[str, Any]:
-    value: dict[str, Any] = {
-        "role": "tool",
-        "tool_call_id": result.call_id,
-        "content": _content(result.parts) or "",
-    }
-    if result.name is not None:
-        value["name"] = result.name
-    return value
-
-
-def _call_dict(call: ToolCall) -> dict[str, Any]:
-    raw = call.raw
-    if isinstance(raw, dict):
-        value: dict[str, Any] = copy_json(cast(dict[str, Any], raw))
-        body = value.get("function")
-        if isinstance(body, dict) and cast(dict[str, Any], body).get("arguments") == call.arguments:
-            return value
-        if "custom" in value:
-            return value
-    return {
-        "id": call.call_id,
-        "type": "function",
-        "function": {"name": call.name, "arguments": call.arguments},
-    }
-
-
-def _content(parts: tuple[Part, ...]) -> Json:
-    """Parts as chat content: null when there are none, a string when they are one plain text, a list otherwise."""
-    encoded = [value for part in parts if (value := _content_part(part)) is not None]
-    if not encoded:
-        return None
-    first = next(part for part in parts if _content_part(part) is not None)
-    if len(encoded) == 1 and isinstance(first, Text) and first.raw is None:
-        return first.text
-    return encoded
-
-
-def _content_part(part: Part) -> Json:
-    raw = getattr(part, "raw", None)
-    match part:
-        case ToolCall():
-            return copy_json(raw) if _inside_content(part) else None
-        case Text():
-            if isinstance(raw, str):  # a plain string inside a content list
-                return part.text
-            if isinstance(raw, dict) and cast(dict[str, Any], raw).get("text") != part.text:
-                return {**copy_json(cast(dict[str, Any], raw)), "text": part.text}
-            return copy_json(raw) if isinstance(raw, dict) else {"type": "text", "text": part.text}
-        case Thinking():
-            return copy_json(raw) if raw is not None else None
-        case Refusal():
-            return {"type": "refusal", "refusal": part.text}
-        case JsonPart():
-            return {"type": "text", "text": dump_json(part.value)}
-        case CacheMark():
-            return None
-        case ToolResult():
-            return _result_part(part)
-        case Media():
-            return copy_json(raw) if raw is not None else _media_part(part)
-        case Opaque():
-            return None if part.api == _BESIDE else copy_json(raw)
-
-
-def _result_part(result: ToolResult) -> Json:
-    if isinstance(result.raw, dict):
-        return {**copy_json(cast(dict[str, Any], result.raw)), "content": _content(result.parts)}
-    return {"type": "tool_result", "tool_use_id": result.call_id, "content": _content(result.parts)}
-
-
-def _media_part(media: Media) -> Json:
-    url = media.url or (f"data:{media.mime or 'application/octet-stream'};base64,{media.data}" if media.data else None)
-    if media.media == "image" and url:
-        image: dict[str, Any] = {"url": url}
-        if media.detail is not None:
-            image["detail"] = media.detail
-        return {"type": "image_url", "image_url": image}
-    if media.media == "audio" and media.data:
-        return {"type": "input_audio", "input_audio": {"data": media.data, "format": _AUDIO.get(media.mime or "", "wav")}}
-    held = {"file_id": media.file_id, "file_data": url if media.data else None, "filename": media.name}
-    return {"type": "file", "file": {key: value for key, value in held.items() if value is not None}}

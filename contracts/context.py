@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import attrs
 from attrs import field, frozen
 
-from .chat_format import to_chat
+from .chat_encoding import to_chat
 from .errors import ReplayFailed, StoreCorrupt
 from .messages import Message
 from .stored_form import dump_message, load_message

@@ -44,7 +44,8 @@ def copy_json(value: Any, path: str = "", depth: int = 0) -> Any:
         return copy_json(int(value), path, depth)
     if isinstance(value, float):
         return copy_json(float(value), path, depth)
-    raise InvalidMessage(f"{path or 'the value'} is a {kind.__name__}, which JSON cannot hold", path=path)
+    remedy = "; hand in what its model_dump(exclude_unset=True) gives" if hasattr(kind, "model_dump") else ""
+    raise InvalidMessage(f"{path or 'the value'} is a {kind.__name__}, which JSON cannot hold{remedy}", path=path)
 
 
 def _copy_mapping(value: Mapping[Any, Any], path: str, depth: int) -> dict[str, Any]:

@@ -333,3 +333,13 @@ def test_a_refusal_beside_the_content_is_said_once_after_an_edit() -> None:
     ]
     plain = attrs.evolve(message, parts=(Text("Well."),))
     assert to_chat([plain]) == [{"role": "assistant", "content": "Well.", "refusal": None}]
+
+
+def test_an_sdk_object_inside_a_message_is_told_what_to_do() -> None:
+    class Block:
+        def model_dump(self) -> dict[str, str]:
+            return {}
+
+    with pytest.raises(InvalidMessage, match=r"content\[0\] is a Block, .*model_dump\(exclude_unset=True\)") as failure:
+        from_chat({"role": "assistant", "content": [Block()]})
+    assert failure.value.path == "content[0]"
