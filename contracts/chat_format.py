@@ -183,13 +183,18 @@ def _part(part: Json, path: str) -> Part:
         raise InvalidMessage(f"a content part is a {type(part).__name__}; it must be an object with a type", path=path)
     raw = cast(dict[str, Any], part)
     kind = raw.get("type")
-    decode = _PART_DECODERS.get(kind) if isinstance(kind, str) else None
+    decode = _PART_DECODERS.get(kind) if isinstance(kind, str) else _untyped(raw) if kind is None else None
     if decode is not None:
         try:
             return decode(raw, path)
         except _UnknownShape:
             pass
     return Opaque(api=API, type=str(kind), raw=raw)
+
+
+def _untyped(raw: dict[str, Any]) -> Callable[[dict[str, Any], str], Part] | None:
+    """The decoder of a part whose only key names what it is, as in Gemini's and Bedrock's forms."""
+    return _UNTYPED_DECODERS.get(next(iter(raw))) if len(raw) == 1 else None
 
 
 def _string_or_none(value: Json) -> str | None:
@@ -252,9 +257,29 @@ def _image(raw: dict[str, Any], path: str) -> Part:
         file_id=_string_or_none(raw.get("file_id", inner.get("file_id"))),
         mime=mime,
         detail=_string_or_none(inner.get("detail", raw.get("detail"))),
-        size_px=image_size(data) if data else None,
+        size_px=_size(data),
         raw=raw,
     )
+
+
+def _inline_data(raw: dict[str, Any], path: str) -> Part:
+    """Media of any kind in Gemini's form: bytes with a MIME type."""
+    [held] = [_object(value) for value in raw.values()]
+    mime = _string_or_none(held.get("mime_type", held.get("mimeType"))) or ""
+    media = cast(Any, mime.partition("/")[0] if mime.startswith(("image/", "audio/", "video/")) else "document")
+    data = _string_or_none(held.get("data"))
+    return Media(media=media, data=data, mime=mime or None, size_px=_size(data) if media == "image" else None, raw=raw)
+
+
+def _bedrock_image(raw: dict[str, Any], path: str) -> Part:
+    """An image in Bedrock's form, its bytes in base64, as in the JSON of the API."""
+    held = _object(raw["image"])
+    data, form = _string_or_none(_object(held.get("source")).get("bytes")), _string_or_none(held.get("format"))
+    return Media(media="image", data=data, mime=f"image/{form}" if form else None, size_px=_size(data), raw=raw)
+
+
+def _size(data: str | None) -> tuple[int, int] | None:
+    return image_size(data) if data else None
 
 
 def _audio(raw: dict[str, Any], path: str) -> Part:
@@ -318,6 +343,14 @@ _PART_DECODERS: dict[str, Callable[[dict[str, Any], str], Part]] = {
     "tool_use": _tool_use,
     "server_tool_use": _tool_use,
     "tool_result": _tool_result,
+}
+
+
+_UNTYPED_DECODERS: dict[str, Callable[[dict[str, Any], str], Part]] = {
+    "text": _text,
+    "inline_data": _inline_data,
+    "inlineData": _inline_data,
+    "image": _bedrock_image,
 }
 
 

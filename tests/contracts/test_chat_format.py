@@ -343,3 +343,41 @@ def test_an_sdk_object_inside_a_message_is_told_what_to_do() -> None:
     with pytest.raises(InvalidMessage, match=r"content\[0\] is a Block, .*model_dump\(exclude_unset=True\)") as failure:
         from_chat({"role": "assistant", "content": [Block()]})
     assert failure.value.path == "content[0]"
+
+
+_PNG = "iVBORw0KGgoAAAANSUhEUgAAAUAAAADwCAYAAABxLb1rAAAA"  # the header of an image of 320 by 240
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{_PNG}"}},
+        {"inline_data": {"mime_type": "image/png", "data": _PNG}},
+        {"inlineData": {"mimeType": "image/png", "data": _PNG}},
+        {"image": {"format": "png", "source": {"bytes": _PNG}}},
+    ],
+)
+def test_an_image_is_one_in_any_providers_form(part: dict[str, Any]) -> None:
+    chat = {"role": "user", "content": [{"text": "look"} if "type" not in part else {"type": "text", "text": "look"}, part]}
+    message = from_chat(chat)
+    text, image = message.parts
+    assert isinstance(text, Text)
+    assert isinstance(image, Media)
+    assert (text.text, image.media, image.mime, image.size_px, image.data) == ("look", "image", "image/png", (320, 240), _PNG)
+    assert to_chat([message]) == [chat]
+
+
+def test_a_part_without_a_type_that_is_none_of_these_is_carried() -> None:
+    parts: list[Any] = [
+        {"inline_data": 5},
+        {"image": {"source": 5}},
+        {"video": {}},
+        {"text": 5},
+        {},
+        {"text": "a", "thought": True},
+    ]
+    for part in parts:
+        chat = {"role": "user", "content": [part]}
+        message = from_chat(chat)
+        assert isinstance(message.parts[0], Opaque)
+        assert to_chat([message]) == [chat]
