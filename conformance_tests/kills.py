@@ -6,8 +6,9 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 
+from contextport.conformance_tests.rules import Status, run_rule
+
 from .broken import BROKEN, HEALTHY, rules_kept_by, verdict
-from .rules import Status, run_rule
 from .suites import SUITES
 
 __all__ = ["kills"]
