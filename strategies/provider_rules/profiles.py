@@ -199,6 +199,7 @@ _MISTRAL = attrs.evolve(
     _COMPATIBLE,
     name="mistral",
     provider="mistral",
+    thinking="none",  # fields that it does not know are refused
     last_user=True,
     prefill="flag",
     assistant_after_results=True,
@@ -249,7 +250,7 @@ PROFILES: Mapping[str, ProviderProfile] = {
         _MOONSHOT,
         attrs.evolve(_MOONSHOT, name="moonshot.thinking", reasoning_echo="always"),
         attrs.evolve(_COMPATIBLE, name="qwen", provider="qwen", max_cache_marks=4),
-        attrs.evolve(_COMPATIBLE, name="open_model_hosts", provider="", refused_text="empty", trailing_space=True),
+        attrs.evolve(_COMPATIBLE, name="open_model_hosts", refused_text="empty", thinking="none"),  # Groq refuses unknown fields
         attrs.evolve(_COMPATIBLE, name="xai", provider="xai", refused_text="empty"),
         attrs.evolve(_COMPATIBLE, name="cohere", provider="cohere", refused_text="empty"),
         attrs.evolve(_CHAT_TEMPLATE, name="perplexity", provider="perplexity", first_user=False),

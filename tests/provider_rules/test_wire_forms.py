@@ -159,12 +159,13 @@ def test_a_computer_that_showed_nothing_is_told_in_words() -> None:
 # --- reasoning of other hosts ---------------------------------------------------------------------------------------------
 
 
-def test_reasoning_of_another_host_is_not_sent_to_openai() -> None:
+@pytest.mark.parametrize("profile", ["openai.chat", "mistral", "open_model_hosts"])
+def test_reasoning_of_another_host_is_not_sent_where_unknown_fields_are_refused(profile: str) -> None:
     said = {"role": "assistant", "content": "so", "reasoning_content": "let me see"}
     history = CODECS["openai.chat"].decode(
         {"messages": [{"role": "user", "content": "hi"}, said, {"role": "user", "content": "?"}]}
     )
-    assert sent(history, "openai.chat")["messages"][1] == {"role": "assistant", "content": "so"}
+    assert sent(history, profile)["messages"][1] == {"role": "assistant", "content": "so"}
     assert sent(history, "deepseek")["messages"][1] == said
 
 
