@@ -42,7 +42,7 @@ def _failure(error: Exception, provider: str, secrets: list[str]) -> ProviderFai
     body = _masked(_json_or_text(getattr(error, "body", None)), secrets)
     inner = _error_object(body)
     status = getattr(error, "status_code", None)
-    said = inner.get("message")
+    said = inner.get("message") or inner.get("detail")  # the latter is FastAPI's
     return ProviderFailure(
         status=status if isinstance(status, int) else None,
         code=_word(inner.get("code")),
@@ -65,7 +65,7 @@ def _json_or_text(body: object) -> Json:
 def _error_object(body: Json) -> dict[str, Any]:
     """The innermost error object: some SDKs hand out the whole answer, some only what stands under `error`."""
     if not isinstance(body, dict):
-        return {}
+        return {"message": body} if isinstance(body, str) else {}
     outer = cast(dict[str, Any], body)
     inner = outer.get("error")
     if isinstance(inner, str):

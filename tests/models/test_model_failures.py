@@ -170,6 +170,15 @@ def test_an_error_page_is_kept_as_its_text(api: str) -> None:
 
 
 @BOTH
+@pytest.mark.parametrize("key", ["error", "detail", "message"])
+@pytest.mark.parametrize("status", [400, 500])
+def test_an_error_that_is_a_plain_text_is_kept(api: str, key: str, status: int) -> None:
+    text = "the prompt is too long: 800 tokens > 500 maximum"
+    failure = failed(api, RawAnswer(json.dumps({key: text}).encode(), status)).failure
+    assert (failure.message, failure.status) == (text, status)
+
+
+@BOTH
 def test_a_server_that_is_not_there(api: str) -> None:
     with ModelServer() as server:
         pass
