@@ -59,8 +59,9 @@ class SharesNumbersBetweenSessions(ReferenceStore):
 class KeepsPartOfARefusedGroup(ReferenceStore):
     async def append(self, session_id: str, drafts: Sequence[Draft]) -> tuple[Entry, ...]:
         answer: list[Entry] = []
-        for draft in drafts:
-            answer.extend(await super().append(session_id, [draft]))
+        with self.backend.lock:  # no other writer comes in between: that would break another rule
+            for draft in drafts:
+                answer.extend(await super().append(session_id, [draft]))
         return tuple(answer)
 
 
