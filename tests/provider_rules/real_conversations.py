@@ -40,6 +40,10 @@ def _all() -> Iterator[list[Message]]:
                 Message.user(turn["message"]) if n % 2 == 0 else Message.assistant(turn["message"])
                 for n, turn in enumerate(held["messages"])
             ]
+    for path in sorted(DATA.glob("memorybank/memory_bank_*.json")):
+        for person in json.loads(path.read_text("utf-8")).values():
+            turns = [turn for day in person["history"].values() for turn in day]
+            yield [said for turn in turns for said in (Message.user(turn["query"]), Message.assistant(turn["response"]))]
 
 
 def _chat(value: dict[str, Any]) -> dict[str, Any]:
