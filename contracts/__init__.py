@@ -28,6 +28,7 @@ from .errors import (
     ErrorCode,
     InvalidArgument,
     InvalidMessage,
+    MemoryUnavailable,
     MessageConflict,
     ModelCallFailed,
     PortMismatch,
@@ -37,12 +38,16 @@ from .errors import (
     StoreCorrupt,
     StoreUnavailable,
     StrategyFailed,
+    SummaryFailed,
 )
 from .events import Event, EventKind, EventSink
+from .facts import Fact, FactKind, FactLedger, FactState
+from .fold import Compacts, Fold, FoldRecord, FoldsHistory, ledger_of
 from .json_values import copy_json, dump_json
 from .limits import LearnsLimits, LimitsSource
 from .manager import AddsGroups, ContextManager, Replays, ShapesWindow
 from .media_pricing import AnthropicImages, FixedImages, GeminiTiles, MediaPricing, OpenAIPatches, OpenAITiles
+from .memory import LongTermMemory, MemoryNote, MemoryScope
 from .messages import (
     CacheMark,
     Importance,
@@ -70,6 +75,7 @@ from .provider_error import ErrorClassifier, ErrorKind, ErrorReading, ProviderFa
 from .store import ContextStore, Draft, Durable, Entry, Head, ListsSessions, SharedAcrossProcesses
 from .stored_form import dump_message, load_message, same_message
 from .strategy import CompressionStrategy, StablePrefix
+from .summary import Hint, IsGrounded, Summarizer, Summary, SummaryRequest
 from .usage import usage_from
 
 __all__ = [
@@ -81,6 +87,7 @@ __all__ = [
     "CacheMark",
     "CapabilityNotSupported",
     "ChatModel",
+    "Compacts",
     "Completion",
     "Compression",
     "CompressionStrategy",
@@ -105,12 +112,21 @@ __all__ = [
     "Event",
     "EventKind",
     "EventSink",
+    "Fact",
+    "FactKind",
+    "FactLedger",
+    "FactState",
     "FixedImages",
+    "Fold",
+    "FoldRecord",
+    "FoldsHistory",
     "GeminiTiles",
     "Head",
+    "Hint",
     "Importance",
     "InvalidArgument",
     "InvalidMessage",
+    "IsGrounded",
     "Json",
     "JsonPart",
     "Kind",
@@ -119,12 +135,16 @@ __all__ = [
     "Limits",
     "LimitsSource",
     "ListsSessions",
+    "LongTermMemory",
     "Loss",
     "LossKind",
     "Made",
     "Media",
     "MediaLimits",
     "MediaPricing",
+    "MemoryNote",
+    "MemoryScope",
+    "MemoryUnavailable",
     "Message",
     "MessageCodec",
     "MessageConflict",
@@ -159,6 +179,10 @@ __all__ = [
     "StoreUnavailable",
     "StrategyFailed",
     "StreamsCompletions",
+    "Summarizer",
+    "Summary",
+    "SummaryFailed",
+    "SummaryRequest",
     "SystemPlace",
     "Text",
     "TextDelta",
@@ -173,6 +197,7 @@ __all__ = [
     "dump_message",
     "from_chat",
     "implements",
+    "ledger_of",
     "load_message",
     "message_tokens",
     "messages_digest",

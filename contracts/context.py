@@ -14,6 +14,7 @@ from attrs import field, frozen
 
 from .chat_encoding import to_chat
 from .errors import ReplayFailed, StoreCorrupt
+from .fold import Fold
 from .messages import Message
 from .stored_form import dump_message, load_message
 
@@ -67,7 +68,8 @@ class Compression:
 
     `messages` is what to send, `tokens` their size by `estimate_tokens`. `omitted` lists the ids of input messages that are
     not in it, in order; `shortened` those that are in it with less text. `reason` is one line for people. `extendable` says that
-    later messages may simply be added while they fit: asked again, the strategy would do the same (`StablePrefix`).
+    later messages may simply be added while they fit: asked again, the strategy would do the same (`StablePrefix`). `fold` is what
+    was replaced, for a manager to keep (`FoldsHistory`); what it covers is in `omitted` too.
     """
 
     messages: tuple[Message, ...]
@@ -77,6 +79,7 @@ class Compression:
     shortened: tuple[Shortening, ...] = ()
     reason: str = ""
     extendable: bool = False
+    fold: Fold | None = None
 
     @classmethod
     def of(
@@ -88,6 +91,7 @@ class Compression:
         max_tokens: int,
         reason: str = "",
         extendable: bool = False,
+        fold: Fold | None = None,
     ) -> Compression:
         """The result for a `window` made of `given`: outcome, omitted and shortened follow from the two.
 
@@ -106,6 +110,7 @@ class Compression:
             shortened=tuple(Shortening(old.id, len(old.text), len(new.text)) for old, new in edited),
             reason=reason,
             extendable=extendable,
+            fold=fold,
         )
 
 

@@ -44,6 +44,8 @@ class ErrorCode(StrEnum):
     CONTEXT_OVERFLOW = "context_overflow"
     REQUEST_TOO_LARGE = "request_too_large"
     ANSWER_NOT_STORED = "answer_not_stored"
+    SUMMARY_FAILED = "summary_failed"
+    MEMORY_UNAVAILABLE = "memory_unavailable"
     CAPABILITY_NOT_SUPPORTED = "capability_not_supported"
     PORT_MISMATCH = "port_mismatch"
 
@@ -128,6 +130,21 @@ class ReplayFailed(ContextPortError):
     """A receipt does not match the log it names."""
 
     code = ErrorCode.REPLAY_FAILED
+
+
+class SummaryFailed(ContextPortError):
+    """No summary was made that could be kept. `faults` lists what was wrong with those that were written.
+
+    `usage` is what a model took all the same. Nothing that was said is lost.
+    """
+
+    code = ErrorCode.SUMMARY_FAILED
+
+
+class MemoryUnavailable(ContextPortError):
+    """The backend of a long-term memory failed, or the memory is closed."""
+
+    code = ErrorCode.MEMORY_UNAVAILABLE
 
 
 class CapabilityNotSupported(ContextPortError):

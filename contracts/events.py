@@ -23,6 +23,13 @@ class EventKind(StrEnum):
     SYSTEM_PROMPT_SET = "system_prompt_set"
     BUDGET_EXCEEDED = "budget_exceeded"
     STRATEGY_FAILED = "strategy_failed"
+    HISTORY_FOLDED = "history_folded"  # old messages were replaced by a summary, or old tool results by shorter ones
+    FOLD_POSTPONED = "fold_postponed"  # the window is over its light threshold, and nothing was folded: the reason says why
+    FOLD_FAILED = "fold_failed"  # no fold came about; the window is trimmed where it has to be
+    SUMMARY_REFUSED = "summary_refused"  # a summary did not pass its check
+    MEMORY_FLUSHED = "memory_flushed"  # durable facts went to the long-term memory before a fold
+    MEMORY_FAILED = "memory_failed"  # they did not; they go with the next fold
+    FRAGMENT_RECALLED = "fragment_recalled"  # the question names a known fact, and what was said of it is in the window again
     LIMITS_DEFAULTED = "limits_defaulted"  # nothing knew the window of a model
     LIMITS_NOT_SAVED = "limits_not_saved"  # what a provider's errors taught is known to this process only
     CONTEXT_RECOVERED = "context_recovered"  # a provider found the window too large, and got a smaller one

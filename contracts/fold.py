@@ -1,0 +1,146 @@
+"""Folds: old messages replaced by a summary, kept in the log so that every later window begins with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from attrs import field, frozen
+
+from .errors import StoreCorrupt
+from .facts import FactLedger
+from .messages import Json, Kind, Message
+from .model import Usage
+from .port import Port
+from .stored_form import dump_message, load_message
+from .summary import Hint
+
+__all__ = ["Compacts", "Fold", "FoldRecord", "FoldsHistory", "ledger_of"]
+
+
+@frozen(kw_only=True)
+class Fold:
+    """What a compression replaced, so that a manager can keep it.
+
+    `covers` are the ids of the messages that the summary stands for, in order; an earlier summary and its facts, if the input
+    had them, are replaced too. `summary` is of kind summary and `facts` of kind facts: both are in the output. `rewritten` are
+    messages that stay with less text. `faults` says why summaries were refused, `origin` what wrote the one that stands,
+    `usage` what models took for all of them.
+    """
+
+    covers: tuple[str, ...] = ()
+    summary: Message | None = None
+    facts: Message | None = None
+    rewritten: tuple[Message, ...] = ()
+    origin: str = ""
+    faults: tuple[str, ...] = ()
+    usage: Usage | None = None
+
+
+def ledger_of(facts: Message | None) -> FactLedger:
+    """The ledger that a message of kind facts carries in its metadata; an empty one for None."""
+    return FactLedger() if facts is None else FactLedger.from_json(facts.metadata.get("ledger", []))
+
+
+@frozen(kw_only=True)
+class FoldRecord:
+    """A fold as it stands in the log.
+
+    The summary covers the entries from `first` to `through` of the epoch: `messages` of them, of `tokens` tokens, by itself and
+    by the summaries before it. `seq` is the log entry of the record, `previous` that of the fold before it, or 0. `summary_id`
+    and `facts_id` name the messages next to it. `rewritten` are later messages that stand in the window with less text;
+    `rewriting_saved` is what that saves. `places` says by message id where the sources of facts stand in the log. Sizes before and after are those of the window, in tokens by the manager's counter.
+    """
+
+    seq: int = 0
+    previous: int = 0
+    first: int = 0
+    through: int = 0
+    messages: int = 0
+    tokens: int = 0
+    summary_id: str | None = None
+    facts_id: str | None = None
+    rewritten: tuple[Message, ...] = ()
+    rewriting_saved: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    reason: str = ""
+    origin: str = ""
+    faults: tuple[str, ...] = ()
+    usage: Usage | None = None
+    places: Mapping[str, int] = field(factory=dict[str, int])
+
+    def as_message(self, id: str) -> Message:
+        """The record as a message of the log. (`seq` is that of its entry.)"""
+        value: dict[str, Json] = {name: getattr(self, name) for name in _NUMBERS}
+        value |= {name: getattr(self, name) for name in _TEXTS}
+        value |= {"rewritten": [dump_message(message) for message in self.rewritten], "faults": list(self.faults)}
+        value |= {"places": dict(self.places), "usage": None if self.usage is None else _usage_json(self.usage)}
+        return Message(role="system", parts=(), id=id, kind=Kind.RECORD, metadata={"fold": value})
+
+    @classmethod
+    def from_message(cls, message: Message, seq: int) -> FoldRecord:
+        """The record in a message of the log. Raises `StoreCorrupt` if there is none."""
+        try:
+            value = message.metadata["fold"]
+            more: dict[str, Any] = {name: int(value[name]) for name in _NUMBERS}
+            more |= {name: value[name] for name in _TEXTS}
+            usage = value["usage"]
+            return cls(
+                seq=seq,
+                rewritten=tuple([load_message(stored) for stored in value["rewritten"]]),
+                faults=tuple([str(fault) for fault in value["faults"]]),
+                places={str(id): int(place) for id, place in cast(dict[str, Any], value["places"]).items()},
+                usage=None if usage is None else Usage(**usage),
+                **more,
+            )
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise StoreCorrupt(f"entry {seq} is no record of a fold: {type(error).__name__}: {error}") from error
+
+
+_NUMBERS = ("previous", "first", "through", "messages", "tokens", "rewriting_saved", "tokens_before", "tokens_after")
+_TEXTS = ("summary_id", "facts_id", "reason", "origin")
+
+
+def _usage_json(usage: Usage) -> dict[str, Json]:
+    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+    return {name: getattr(usage, name) for name in names}
+
+
+class FoldsHistory(Port):
+    """A strategy whose compressions may carry a fold for the manager to keep.
+
+    Obligations
+        STRATEGY-23  A fold covers only messages of the input, each once, and none of them is in the output. They are neither
+                     system messages, nor the newest question, nor part of a step that waits for a result.
+        STRATEGY-24  At most one message of kind summary and one of kind facts come out: those of the input are taken up by the
+                     new ones, or stay as they are.
+        STRATEGY-25  Its summary and facts come before everything else but system messages.
+        STRATEGY-26  A failing summarizer makes `compress` do without a fold, or raise `StrategyFailed`; nothing else comes out.
+
+    Caller guarantees: the messages of an earlier fold, if there is one, come right after the system messages.
+    Errors, concurrency, lifetime: as `CompressionStrategy`. A summarizer may take long: the caller sets the time limit.
+    Latitude: as `CompressionStrategy`; what a model writes need not be the same twice (STRATEGY-10 is about the rest).
+    """
+
+    @property
+    def reach(self) -> int:
+        """Tokens of history that it reads in one compression, and best from the raw messages again (R122)."""
+        ...
+
+
+class Compacts(Port):
+    """A manager that can be told to make a session's history smaller now, for good.
+
+    Obligations
+        MANAGER-25  After `compact` returned true, windows hold fewer tokens than before, and what was said is in the window, or
+                    was read by the summary in it, or is named as left out. False means that there was nothing to fold.
+        MANAGER-26  The log keeps every message, and the same messages are found from the summary that stands for them.
+        MANAGER-27  At most one message of kind summary is in a window, however often a session was compacted.
+
+    Caller guarantees, errors, concurrency, lifetime: as `ContextManager`. Latitude: what is folded, and how small it gets.
+    """
+
+    async def compact(self, session_id: str, *, max_tokens: int | None = None, hint: Hint = Hint.GENERAL) -> bool:
+        """Fold what can be folded, as if the window had to fit `max_tokens`; without it, as if it were over its trigger."""
+        ...
