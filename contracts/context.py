@@ -68,8 +68,8 @@ class Compression:
 
     `messages` is what to send, `tokens` their size by `estimate_tokens`. `omitted` lists the ids of input messages that are
     not in it, in order; `shortened` those that are in it with less text. `reason` is one line for people. `extendable` says that
-    later messages may simply be added while they fit: asked again, the strategy would do the same (`StablePrefix`). `fold` is what
-    was replaced, for a manager to keep (`FoldsHistory`); what it covers is in `omitted` too.
+    later messages may simply be added while they fit: asked again, the strategy would do the same (`StablePrefix`). `fold` is
+    what was replaced, for a manager to keep (`FoldsHistory`); what it covers is in `omitted` too.
     """
 
     messages: tuple[Message, ...]

@@ -49,7 +49,8 @@ class FoldRecord:
     The summary covers the entries from `first` to `through` of the epoch: `messages` of them, of `tokens` tokens, by itself and
     by the summaries before it. `seq` is the log entry of the record, `previous` that of the fold before it, or 0. `summary_id`
     and `facts_id` name the messages next to it. `rewritten` are later messages that stand in the window with less text;
-    `rewriting_saved` is what that saves. `places` says by message id where the sources of facts stand in the log. Sizes before and after are those of the window, in tokens by the manager's counter.
+    `rewriting_saved` is what that saves. `places` says by message id where the sources of facts stand in the log. Sizes before
+    and after are those of the window, in tokens by the manager's counter.
     """
 
     seq: int = 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from .errors import InvalidArgument, StoreCorrupt
 from .facts import Fact, FactLedger
@@ -104,7 +104,7 @@ class SummaryRequest:
     max_tokens: int
     hint: Hint = Hint.GENERAL
     handoff: bool = False
-    ledger: FactLedger = FactLedger()
+    ledger: FactLedger = field(factory=FactLedger)
     faults: tuple[str, ...] = ()
     live: tuple[Message, ...] = ()
     tools: tuple[Json, ...] = ()
