@@ -47,7 +47,8 @@ class FoldRecord:
     """A fold as it stands in the log.
 
     The summary covers the entries from `first` to `through` of the epoch: `messages` of them, of `tokens` tokens, by itself and
-    by the summaries before it. `seq` is the log entry of the record, `previous` that of the fold before it, or 0. `summary_id`
+    by the summaries before it. `kept` are the seqs up to `through` that it does not cover: they stay in windows, before the tail
+    that begins after `through`. `seq` is the log entry of the record, `previous` that of the fold before it, or 0. `summary_id`
     and `facts_id` name the messages next to it. `rewritten` are later messages that stand in the window with less text;
     `rewriting_saved` is what that saves. `places` says by message id where the sources of facts stand in the log. Sizes before
     and after are those of the window, in tokens by the manager's counter.
@@ -59,6 +60,7 @@ class FoldRecord:
     through: int = 0
     messages: int = 0
     tokens: int = 0
+    kept: tuple[int, ...] = ()
     summary_id: str | None = None
     facts_id: str | None = None
     rewritten: tuple[Message, ...] = ()
@@ -76,6 +78,7 @@ class FoldRecord:
         value: dict[str, Json] = {name: getattr(self, name) for name in _NUMBERS}
         value |= {name: getattr(self, name) for name in _TEXTS}
         value |= {"rewritten": [dump_message(message) for message in self.rewritten], "faults": list(self.faults)}
+        value["kept"] = list(self.kept)
         value |= {"places": dict(self.places), "usage": None if self.usage is None else _usage_json(self.usage)}
         return Message(role="system", parts=(), id=id, kind=Kind.RECORD, metadata={"fold": value})
 
@@ -90,6 +93,7 @@ class FoldRecord:
             return cls(
                 seq=seq,
                 rewritten=tuple([load_message(stored) for stored in value["rewritten"]]),
+                kept=tuple([int(place) for place in value["kept"]]),
                 faults=tuple([str(fault) for fault in value["faults"]]),
                 places={str(id): int(place) for id, place in cast(dict[str, Any], value["places"]).items()},
                 usage=None if usage is None else Usage(**usage),
