@@ -21,11 +21,20 @@ _CLUSTER_REACH = 64  # characters looked at to spare a cluster; longer ones are 
 _ZERO_WIDTH_JOINER = "\u200d"
 
 
-def shorten_text(text: str, fits: Callable[[str], bool], head_share: float = 0.5) -> str | None:
+def _characters_left_out(text: str, head: int, tail: int) -> str:
+    return f"[…{tail - head} characters left out…]"
+
+
+def shorten_text(
+    text: str,
+    fits: Callable[[str], bool],
+    head_share: float = 0.5,
+    marker: Callable[[str, int, int], str] = _characters_left_out,
+) -> str | None:
     """The longest head and tail of `text`, with a marker between them, that `fits`; None when not even the marker does.
 
-    `head_share` of the kept characters are taken from the start. Takes at most 25 calls of `fits`, each with a text of about the
-    size that fits or less than twice that.
+    `head_share` of the kept characters are taken from the start. `marker` makes of (text, head, tail) what stands for
+    text[head:tail]. Takes at most 25 calls of `fits`, each with a text of about the size that fits or less than twice that.
     """
     best: str | None = None
     low, high = 0, len(text) - 1
@@ -33,7 +42,7 @@ def shorten_text(text: str, fits: Callable[[str], bool], head_share: float = 0.5
     for _ in range(_SEARCH_STEPS):
         if low > high:
             break
-        candidate = _cut(text, keep, head_share)
+        candidate = _cut(text, keep, head_share, marker)
         if len(candidate) < len(text) and fits(candidate):
             best, low = candidate, keep + 1
             keep = min(high, max(keep * 2, 64)) if high == len(text) - 1 else (low + high) // 2
@@ -43,10 +52,10 @@ def shorten_text(text: str, fits: Callable[[str], bool], head_share: float = 0.5
     return best
 
 
-def _cut(text: str, keep: int, head_share: float) -> str:
+def _cut(text: str, keep: int, head_share: float, marker: Callable[[str, int, int], str] = _characters_left_out) -> str:
     head = _spare_word(text, int(keep * head_share), -1)
     tail = _spare_word(text, len(text) - (keep - int(keep * head_share)), 1)
-    return f"{text[:head]}[…{tail - head} characters left out…]{text[tail:]}"
+    return text[:head] + marker(text, head, tail) + text[tail:]
 
 
 def _spare_word(text: str, at: int, direction: int) -> int:
