@@ -58,8 +58,8 @@ class Coverage:
 class Lineage:
     """The committed folds of one epoch, oldest first, and what follows from them.
 
-    `ledger` holds the facts of the newest fold. Where `is_certain` is false, the newest fold may have lost a race: the session
-    was cleared and folded anew, so the log no longer tells which of the last records was committed.
+    `ledger` holds the facts of the newest fold. Where `is_certain` is false, the newest fold may have lost a race: the epoch is
+    over and the state names its folds no more, so the log alone does not tell which of the last records was committed.
     """
 
     session_id: str
@@ -139,7 +139,7 @@ async def lineage(store: ContextStore, session_id: str, *, epoch: int | None = N
             f"epoch is {chosen!r}; session {session_id!r} has the epochs 1 to {head.epoch}", name="epoch", value=chosen
         )
     live_epoch, live_seq = _live_fold(head)
-    if chosen < live_epoch:
+    if chosen < head.epoch and (chosen < live_epoch or not live_epoch):
         return await _lineage_without_pointer(store, head, chosen)
     folds = await _chain(store, session_id, chosen, live_seq) if chosen == live_epoch else ()
     return await _lineage_of(store, session_id, chosen, folds, is_certain=True)
@@ -173,7 +173,10 @@ async def _entries(store: ContextStore, session_id: str, epoch: int, span: Span)
 
 
 def _live_fold(head: Head) -> tuple[int, int]:
-    """Epoch and record of the fold that the state points to; epoch 0 if nothing was ever folded."""
+    """Epoch and record of the fold that the state points to, (0, 0) for none.
+
+    A fold stays named after `clear` until the state is written again.
+    """
     if not head.state:
         return 0, 0
     try:

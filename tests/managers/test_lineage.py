@@ -207,6 +207,21 @@ def test_a_past_epoch_whose_pointer_is_gone_still_tells_what_others_built_on(log
     assert not past.is_certain
 
 
+def test_a_state_without_a_fold_tells_of_the_current_epoch_only(log: FoldedLog) -> None:
+    async def steps(log: FoldedLog) -> None:
+        await log.say(4)
+        await log.fold(through=3, summary="old")
+        head = await log.store.clear(log.session_id)
+        await log.store.put_state(log.session_id, '{"prompt": null}', expected=head.state_version)
+        await log.say(2)
+        await log.fold(through=log.last_said, summary="lost", commit=False)
+
+    now = run(log, steps)
+    past = asyncio.run(lineage(log.store, log.session_id, epoch=1))
+    assert (now.folds, now.is_certain) == ((), True)
+    assert ([fold.summary_id for fold in past.folds], past.is_certain) == (["old"], False)
+
+
 @pytest.mark.parametrize("epoch", [0, 2, -1, "1"])
 def test_an_epoch_that_is_not_there_is_refused(log: FoldedLog, epoch: int) -> None:
     asyncio.run(log.say(1))
