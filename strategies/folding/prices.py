@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from typing import Any
 
 import attrs
 from attrs import frozen
@@ -37,7 +38,7 @@ class Prices:
 
     def __attrs_post_init__(self) -> None:
         for name in ("read", "write", "output", "summarizer_input", "summarizer_output", "ttl_seconds", "minimum_tokens"):
-            value = getattr(self, name)
+            value: Any = getattr(self, name)
             if value is None and name == "ttl_seconds":
                 continue
             positive = name in ("read", "write", "ttl_seconds")
