@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Any
 
 import attrs
 from attrs import frozen
@@ -37,10 +36,9 @@ class Prices:
     minimum_tokens: int = 0
 
     def __attrs_post_init__(self) -> None:
-        for name in ("read", "write", "output", "summarizer_input", "summarizer_output", "ttl_seconds", "minimum_tokens"):
-            value: Any = getattr(self, name)
-            if value is None and name == "ttl_seconds":
-                continue
+        names = ("read", "write", "output", "summarizer_input", "summarizer_output", "minimum_tokens")
+        for name in names if self.ttl_seconds is None else (*names, "ttl_seconds"):
+            value = getattr(self, name)
             positive = name in ("read", "write", "ttl_seconds")
             if not _is_number(value) or value < 0 or (positive and value == 0):
                 wanted = "above 0" if positive else "0 or more"
