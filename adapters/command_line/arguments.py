@@ -26,12 +26,19 @@ def parser() -> argparse.ArgumentParser:
     sessions = commands.add_parser("sessions", help="list the sessions of a log", epilog=_EXITS)
     sessions.add_argument("database", metavar="DB", help="SQLite file of a log")
 
-    show = commands.add_parser("show", help="print a session's log and what a model would see of it now", epilog=_EXITS)
+    show = commands.add_parser("show", help="print a session's log, its folds, and what a model would see now", epilog=_EXITS)
     show.add_argument("database", metavar="DB", help="SQLite file of a log")
     show.add_argument("session", metavar="SESSION", help="id of the session")
     show.add_argument("--receipt", action="store_true", help="print only the receipt of the window, for replay")
+    _epoch(show)
     _budget(show, required=False)
     _how(show)
+
+    export = commands.add_parser("export", help="print messages, summaries, facts and transitions of a session", epilog=_EXITS)
+    export.add_argument("database", metavar="DB", help="SQLite file of a log")
+    export.add_argument("session", metavar="SESSION", help="id of the session")
+    export.add_argument("--json", action="store_true", help="one JSON object instead of text, an item in a line")
+    _epoch(export)
 
     replay = commands.add_parser("replay", help="print what a model saw, byte for byte", epilog=_EXITS)
     replay.add_argument("database", metavar="DB", help="SQLite file of a log")
@@ -67,6 +74,10 @@ def _budget(command: argparse.ArgumentParser, *, required: bool) -> None:
     command.add_argument(
         "--budget", type=_whole_number, required=required, metavar="N", help=f"tokens for all that is sent{default}"
     )
+
+
+def _epoch(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--epoch", type=_whole_number, metavar="N", help="which epoch, from 1; default: the current one")
 
 
 def _how(command: argparse.ArgumentParser) -> None:

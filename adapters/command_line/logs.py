@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TextIO
 
 from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.managers.lineage import Lineage, entries_of_epoch, lineage
 from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
-from contextport.contracts import Budget, Entry, Head, InvalidArgument, Receipt, to_chat
+from contextport.contracts import Budget, Context, Entry, FoldRecord, Head, InvalidArgument, Kind, Receipt, to_chat
 
 from .choices import counter_named, strategy_named
 from .conversation_files import BYTE_ORDER_MARK
-from .read_only_log import ReadOnlyLog
-from .report import first_line
+from .lineage_tree import LineageTree
+from .log_lines import entry_line, shown
+from .read_only_log import ReadOnlyLog, known_session, opened
 from .terminal import Terminal
 
 __all__ = ["replay", "sessions", "show"]
@@ -26,10 +26,10 @@ _PAGE = 200
 
 async def sessions(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) -> None:
     """One line per session: id, messages, tokens, epoch."""
-    async with _log(options.database) as store:
+    async with opened(options.database) as store:
         terminal.write_line(terminal.heading(f"{'messages':>9} {'tokens':>9} {'epoch':>6}  session", terminal.out))
         async for head in _heads(store):
-            terminal.write_line(f"{head.messages:>9,} {head.tokens:>9,} {head.epoch:>6}  {_shown(head.session_id)}")
+            terminal.write_line(f"{head.messages:>9,} {head.tokens:>9,} {head.epoch:>6}  {shown(head.session_id)}")
 
 
 async def _heads(store: ReadOnlyLog) -> AsyncIterator[Head]:
@@ -41,33 +41,73 @@ async def _heads(store: ReadOnlyLog) -> AsyncIterator[Head]:
 
 
 async def show(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) -> None:
-    """The log of the session's current epoch, then the window that a model would get now; or the window's receipt alone."""
-    counter = counter_named(options.counter)
-    budget = None if options.budget is None else Budget.of(options.budget)
-    async with _log(options.database) as store:
-        head = await _known(store, options.database, options.session)
-        engine = ContextEngine(store=store, counter=counter, strategy=strategy_named(options.strategy, counter), budget=budget)
-        context = await engine.get_context(options.session)
+    """A session's log, its lineage, and the window that a model would get now; or the window's receipt alone.
+
+    A past epoch has no window.
+    """
+    async with opened(options.database) as store:
+        head = await known_session(store, options.database, options.session)
+        chosen = await lineage(store, options.session, epoch=options.epoch)
+        context = await _window(store, options) if chosen.epoch == head.epoch else None
         if options.receipt:
+            if context is None:
+                raise InvalidArgument(f"epoch {chosen.epoch} is over; receipts are of epoch {head.epoch}", name="epoch")
             terminal.write_line(context.receipt.to_json())
             return
-        kept = {message.id for message in context.messages}
-        shortened = {one.message_id for one in context.shortened}
-        terminal.write_line(terminal.heading(f"log of {_shown(head.session_id)}, epoch {head.epoch}", terminal.out))
-        terminal.write_line("  in the window: + whole, ~ shortened, blank: left out")
-        async for entry in _entries(store, head):
-            mark = "~" if entry.message.id in shortened else "+" if entry.message.id in kept else " "
-            terminal.write_line(f"{mark} {_line(entry)}")
-        terminal.write_line(terminal.heading(f"window: {context.tokens:,} of {context.limit:,} tokens", terminal.out))
-        terminal.write_line(f"  {context.reason or 'everything fits'}; {context.omitted_count:,} messages left out")
-        terminal.write_messages(context.as_chat())
+        await _write_log(store, head, chosen, context, terminal)
+        if context is not None:
+            terminal.write_line(terminal.heading(f"window: {context.tokens:,} of {context.limit:,} tokens", terminal.out))
+            terminal.write_line(f"  {context.reason or 'everything fits'}; {context.omitted_count:,} messages left out")
+            terminal.write_messages(context.as_chat())
+
+
+async def _window(store: ReadOnlyLog, options: argparse.Namespace) -> Context:
+    counter = counter_named(options.counter)
+    budget = None if options.budget is None else Budget.of(options.budget)
+    engine = ContextEngine(store=store, counter=counter, strategy=strategy_named(options.strategy, counter), budget=budget)
+    return await engine.get_context(options.session)
+
+
+async def _write_log(store: ReadOnlyLog, head: Head, chosen: Lineage, context: Context | None, terminal: Terminal) -> None:
+    """Every entry in a line, then the lineage. Sizes of summaries and lost records are found on the way."""
+    kept = {message.id for message in context.messages} if context else set[str]()
+    shortened = {one.message_id for one in context.shortened} if context else set[str]()
+    committed = {fold.seq for fold in chosen.folds}
+    sizes: dict[str, int] = {}
+    lost: list[FoldRecord] = []
+    terminal.write_line(terminal.heading(f"log of {shown(head.session_id)}, epoch {chosen.epoch}", terminal.out))
+    terminal.write_line(_legend(context is not None, folded=bool(chosen.folds)))
+    async for entry in entries_of_epoch(store, head, chosen.epoch):
+        message = entry.message
+        mark = "~" if message.id in shortened else "+" if message.id in kept else _covered(entry, chosen)
+        terminal.write_line(f"{mark} {entry_line(entry)}")
+        if message.kind is Kind.SUMMARY:
+            sizes[message.id] = entry.tokens
+        elif message.kind is Kind.RECORD and "fold" in message.metadata and entry.seq not in committed:
+            lost.append(FoldRecord.from_message(message, entry.seq))
+    tree = list(LineageTree(lineage=chosen, tokens=sizes, uncommitted=lost).lines())
+    if tree:
+        terminal.write_line(terminal.heading("lineage", terminal.out))
+        for line in tree:
+            terminal.write_line(line)
+
+
+def _legend(in_window: bool, *, folded: bool) -> str:
+    summary = "s: in a summary" if folded else ""
+    marks = "in the window: + whole, ~ shortened" if in_window else ""
+    return f"  {', '.join(filter(None, (marks, summary, 'blank: left out' if in_window else '')))}".rstrip()
+
+
+def _covered(entry: Entry, chosen: Lineage) -> str:
+    said = entry.message.in_conversation or entry.message.kind is Kind.SUMMARY
+    return "s" if said and chosen.replaced_by(entry.seq) is not None else " "
 
 
 async def replay(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) -> None:
     """The messages that the receipt was made for."""
     receipt = Receipt.from_json(_receipt_text(options.receipt, stdin))
-    async with _log(options.database) as store:
-        await _known(store, options.database, receipt.session_id)
+    async with opened(options.database) as store:
+        await known_session(store, options.database, receipt.session_id)
         engine = ContextEngine(store=store, counter=HeuristicTokenCounter())
         terminal.write_messages(to_chat(await engine.replay(receipt)))
 
@@ -79,53 +119,3 @@ def _receipt_text(given: str, stdin: TextIO) -> str:
         except (OSError, ValueError) as error:
             raise InvalidArgument(f"cannot read the receipt {given}: {error}", name="receipt", value=given) from error
     return given.removeprefix(BYTE_ORDER_MARK)
-
-
-@asynccontextmanager
-async def _log(database: str) -> AsyncGenerator[ReadOnlyLog]:
-    store = ReadOnlyLog(database)
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
-async def _known(store: ReadOnlyLog, database: str, session_id: str) -> Head:
-    head = await store.head(session_id)
-    if head.last_seq == 0 and head.state_version == 0:
-        raise InvalidArgument(
-            f"there is no session {session_id!r} in {database}; `contextport sessions {database}` lists them",
-            name="session",
-            value=session_id,
-        )
-    return head
-
-
-async def _entries(store: ReadOnlyLog, head: Head) -> AsyncIterator[Entry]:
-    """The epoch from its first entry on, page by page: seq has no holes."""
-    for first in range(1, head.last_seq + 1, _PAGE):
-        page = await store.read(head.session_id, after=first - 1, before=first + _PAGE, limit=_PAGE, epoch=head.epoch)
-        for entry in page:
-            yield entry
-
-
-def _line(entry: Entry) -> str:
-    message = entry.message
-    kind = "" if message.in_conversation else f" ({message.kind})"
-    calls = " ".join(f"{call.name}({first_line(call.arguments, 40)})" for call in message.tool_calls)
-    text = first_line(message.text, 60)
-    said = _shown(" ".join(filter(None, (text, calls))))
-    return f"{entry.seq:>6} {_time(entry.at):<19} {entry.tokens:>7,}  {message.role:<9}{kind} {said}"
-
-
-def _time(at: float) -> str:
-    """The time in UTC; the number itself where it is outside the calendar, as a broken clock leaves it."""
-    try:
-        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    except (ValueError, OverflowError, OSError):
-        return f"{at:g}"
-
-
-def _shown(text: str) -> str:
-    """Text for one line of a terminal: control characters written out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -11,13 +11,19 @@ from typing import TextIO
 
 from contextport.contracts import ContextPortError
 
-from . import fit, logs
+from . import export, fit, logs
 from .arguments import parser
 from .terminal import OutputFailed, Terminal, silence
 
 __all__ = ["main"]
 
-_COMMANDS = {"fit": fit.fit, "sessions": logs.sessions, "show": logs.show, "replay": logs.replay}
+_COMMANDS = {
+    "fit": fit.fit,
+    "sessions": logs.sessions,
+    "show": logs.show,
+    "export": export.export,
+    "replay": logs.replay,
+}
 _ERROR, _INTERNAL, _INTERRUPTED, _BROKEN_PIPE = 1, 70, 130, 141  # 70 as in sysexits.h, the last two as shells report the signals
 _DEBUG = "CONTEXTPORT_DEBUG"
 

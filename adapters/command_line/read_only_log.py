@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -14,7 +15,7 @@ from contextport.adapters.stores.sqlite_faults import store_error
 from contextport.adapters.stores.sqlite_file import open_for_reading, usable_path
 from contextport.contracts import ContextStore, Draft, Entry, Head, InvalidArgument, ListsSessions, StoreUnavailable, implements
 
-__all__ = ["ReadOnlyLog"]
+__all__ = ["ReadOnlyLog", "known_session", "opened"]
 
 _T = TypeVar("_T")
 
@@ -84,3 +85,25 @@ class ReadOnlyLog:
 
     def _refuse(self) -> NoReturn:
         raise StoreUnavailable(f"{self._path} was opened for looking only; nothing was written", path=self._path)
+
+
+@asynccontextmanager
+async def opened(database: str) -> AsyncGenerator[ReadOnlyLog]:
+    """The log in that file, closed at the end."""
+    store = ReadOnlyLog(database)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def known_session(store: ReadOnlyLog, database: str, session_id: str) -> Head:
+    """The head of a session. Raises `InvalidArgument` for one that was never written."""
+    head = await store.head(session_id)
+    if head.last_seq == 0 and head.state_version == 0:
+        raise InvalidArgument(
+            f"there is no session {session_id!r} in {database}; `contextport sessions {database}` lists them",
+            name="session",
+            value=session_id,
+        )
+    return head
