@@ -1,0 +1,135 @@
+"""The most telling lines of a text within a limit, in their order, with markers for the lines between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+
+from attrs import field, frozen
+
+from contextport.strategies.head_and_tail import grapheme_cut
+
+from .markers import REPEAT_CALL, left_out, lines_missing
+
+__all__ = ["chosen_lines", "ends_first", "lines_of", "ranked"]
+
+_CLIPS = (1 << 40, 1_000, 200)  # characters of a line; longer ones are cut when too few lines fit
+_ENOUGH_LINES = 6  # fewer kept lines than this, and long lines are cut
+_LEAST_CHARS = 12  # a shorter gap is not worth a marker in any counter
+
+#: What else the marker for lines[start:stop] says, such as `+3 -1`.
+GapNote = Callable[[int, int], str]
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their ends, split only where a cut is between grapheme clusters. Joined they are the text."""
+    lines: list[str] = []
+    start = 0
+    while start < len(text):
+        stop = text.find("\n", start) + 1
+        while 0 < stop < len(text) and grapheme_cut(text, stop) != stop:
+            stop = text.find("\n", stop) + 1
+        stop = stop or len(text)
+        lines.append(text[start:stop])
+        start = stop
+    return lines
+
+
+def ends_first(indices: Sequence[int], heads: int = 2, tails: int = 1) -> Iterator[int]:
+    """The indices from both ends towards the middle: `heads` from the start, then `tails` from the end, and so on."""
+    low, high = 0, len(indices)
+    while low < high:
+        for _ in range(min(heads, high - low)):
+            yield indices[low]
+            low += 1
+        for _ in range(min(tails, high - low)):
+            high -= 1
+            yield indices[high]
+
+
+def ranked(count: int, *groups: Iterable[int], heads: int = 2, tails: int = 1) -> list[int]:
+    """All indices below `count` in the order of the groups, each once; those in no group last, from both ends."""
+    order = dict.fromkeys(index for group in groups for index in group)
+    rest = [n for n in range(count) if n not in order]
+    return [*order, *ends_first(rest, heads, tails)]
+
+
+def chosen_lines(
+    lines: Sequence[str],
+    order: Sequence[int],
+    fits: Callable[[str], bool],
+    *,
+    unit: str = "line",
+    note: GapNote | None = None,
+) -> str | None:
+    """As many lines as fit, taken in `order` and put out in their own; None when not one fits.
+
+    Each gap has a marker with the number of lines missing there; the first says how to see them. `order` holds every index once.
+    """
+    best: str | None = None
+    for longest in _CLIPS:
+        layout = _Layout(lines, longest, unit, note)
+        count, text = _most(order, layout, fits)
+        if text is not None:
+            best = text
+        if count >= min(_ENOUGH_LINES, len(lines)) or all(len(line) <= longest for line in lines):
+            break
+    return best
+
+
+def _most(order: Sequence[int], layout: _Layout, fits: Callable[[str], bool]) -> tuple[int, str | None]:
+    """How many of the first indices of `order` fit, found by doubling and halving, and the text with them."""
+    best: tuple[int, str | None] = (0, None)
+    low, high, count = 1, len(order), 1
+    doubling = True
+    while low <= high:
+        text = layout.text(order[:count])
+        if fits(text):
+            best, low = (count, text), count + 1
+        else:
+            high, doubling = count - 1, False
+        count = min(high, count * 2) if doubling else (low + high) // 2
+    return best
+
+
+@frozen
+class _Layout:
+    """A text as lines, of which some are put out."""
+
+    lines: Sequence[str]
+    longest: int
+    unit: str
+    note: GapNote | None
+    _chars: list[int] = field(init=False)
+    _missing: list[int] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_chars", [0, *accumulate(map(len, self.lines))])
+        object.__setattr__(self, "_missing", [0, *accumulate(lines_missing(self.lines))])
+
+    def text(self, kept: Iterable[int]) -> str:
+        """The lines `kept`, in order, with a marker for each gap."""
+        out: list[str] = []
+        at, hinted = 0, False
+        for index in (*sorted(kept), len(self.lines)):
+            if self._chars[index] - self._chars[at] > _LEAST_CHARS:
+                out.append(self._marker(at, index, "" if hinted else REPEAT_CALL))
+                hinted = True
+            else:
+                out.extend(self.lines[at:index])
+            if index < len(self.lines):
+                out.append(self._clipped(self.lines[index]))
+            at = index + 1
+        return "".join(out)
+
+    def _marker(self, start: int, stop: int, how: str) -> str:
+        note = self.note(start, stop) if self.note else ""
+        marker = left_out(self._missing[stop] - self._missing[start], self.unit, "; ".join(filter(None, (note, how))))
+        return marker + ("\n" if self.lines[stop - 1].endswith("\n") else "")
+
+    def _clipped(self, line: str) -> str:
+        if len(line) <= self.longest:
+            return line
+        head = grapheme_cut(line, self.longest * 2 // 3)
+        tail = grapheme_cut(line, len(line) - self.longest // 3, 1)
+        return line[:head] + left_out(tail - head, "character") + line[tail:]

@@ -1,0 +1,34 @@
+"""Logs: errors and warnings first, then the last and the first lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .line_choice import chosen_lines, lines_of, ranked
+from .telling_lines import error_lines, warning_lines
+
+__all__ = ["is_log", "shrink_log"]
+
+_LEAST_LINES = 5
+_LOG_SHARE = 0.4  # of the lines; the others are traces and wrapped messages
+_SAMPLE = 200  # lines that are looked at
+_ENTRY = re.compile(
+    r"^\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ,]|\d\d:\d\d:\d\d\b|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d|\d{2}/[A-Z][a-z]{2}/\d{4}:)"
+    r"|^\W{0,3}(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b"
+    r"|\blevel=(?:trace|debug|info|warn(?:ing)?|error|fatal)\b"
+)
+
+
+def is_log(text: str) -> bool:
+    """Whether lines begin with a time or a level, such as `2024-05-01 12:00:00 INFO` or `level=warn`."""
+    lines = [line for line in text.split("\n", _SAMPLE)[:_SAMPLE] if line.strip()]
+    return len(lines) >= _LEAST_LINES and sum(_ENTRY.search(line[:200]) is not None for line in lines) >= _LOG_SHARE * len(lines)
+
+
+def shrink_log(text: str, fits: Callable[[str], bool]) -> str | None:
+    """The lines that tell most: errors and warnings once per wording, the last and first lines; None when none fits."""
+    lines = lines_of(text)
+    last = len(lines) - 1
+    order = ranked(len(lines), error_lines(lines), [last, 0], warning_lines(lines), heads=1, tails=2)
+    return chosen_lines(lines, order, fits)
