@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         check_error_classifier,
         check_event_sink,
         check_limits_source,
+        check_long_term_memory,
         check_message_codec,
         check_suite,
         check_token_counter,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         ErrorClassifierConformance,
         EventSinkConformance,
         LimitsSourceConformance,
+        LongTermMemoryConformance,
         MessageCodecConformance,
         TokenCounterConformance,
     )
@@ -52,6 +54,7 @@ __all__ = [
     "ErrorClassifierConformance",
     "EventSinkConformance",
     "LimitsSourceConformance",
+    "LongTermMemoryConformance",
     "MessageCodecConformance",
     "RuleResult",
     "Status",
@@ -64,6 +67,7 @@ __all__ = [
     "check_error_classifier",
     "check_event_sink",
     "check_limits_source",
+    "check_long_term_memory",
     "check_message_codec",
     "check_suite",
     "check_token_counter",
@@ -71,6 +75,7 @@ __all__ = [
 
 _WITH_ASSERTIONS = (
     "classifier_rules",
+    "memory_rules",
     "model_rules",
     "store_rules",
     "store_concurrency_rules",

@@ -15,6 +15,7 @@ from contextport.contracts import (
     MessageCodec,
     TokenCounter,
 )
+from contextport.contracts.memory import LongTermMemory
 from contextport.contracts.model import ChatModel, StopReason
 from contextport.contracts.provider_error import ErrorClassifier
 
@@ -29,6 +30,7 @@ from .suites import (
     ErrorClassifierConformance,
     EventSinkConformance,
     LimitsSourceConformance,
+    LongTermMemoryConformance,
     MessageCodecConformance,
     TokenCounterConformance,
 )
@@ -41,6 +43,7 @@ __all__ = [
     "check_error_classifier",
     "check_event_sink",
     "check_limits_source",
+    "check_long_term_memory",
     "check_message_codec",
     "check_suite",
     "check_token_counter",
@@ -195,5 +198,28 @@ def check_chat_model(
 
         def sent_requests(self, model: ChatModel) -> Sequence[SentRequest] | None:
             return None if sent is None else sent(model)
+
+    return check_suite(Checked())
+
+
+def check_long_term_memory(
+    make: Callable[[], LongTermMemory | Awaitable[LongTermMemory]],
+    *,
+    reopen: Callable[[LongTermMemory], LongTermMemory | Awaitable[LongTermMemory]] | None = None,
+    broken: Callable[[], LongTermMemory | Awaitable[LongTermMemory]] | None = None,
+) -> list[RuleResult]:
+    """Check memories that `make` builds, each over an empty backend. `reopen` opens another on the backend of one, `broken`
+    builds one whose backend fails.
+    """
+
+    class Checked(LongTermMemoryConformance):
+        def make_memory(self) -> LongTermMemory | Awaitable[LongTermMemory]:
+            return make()
+
+        def reopen_memory(self, memory: LongTermMemory) -> LongTermMemory | Awaitable[LongTermMemory] | None:
+            return None if reopen is None else reopen(memory)
+
+        def broken_memory(self) -> LongTermMemory | Awaitable[LongTermMemory] | None:
+            return None if broken is None else broken()
 
     return check_suite(Checked())

@@ -27,6 +27,7 @@ _PORTS = (
     "MessageCodec",
     "ChatModel",
     "ErrorClassifier",
+    "LongTermMemory",
 )
 _CLAIMS = "claims"  # the row of the test that holds an adapter to what it claims
 _SUITES = pytest.StashKey[dict[str, dict[str, Any]]]()

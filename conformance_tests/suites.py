@@ -27,6 +27,7 @@ from contextport.contracts import (
     LearnsLimits,
     LimitsSource,
     ListsSessions,
+    MemoryUnavailable,
     MessageCodec,
     Replays,
     ShapesWindow,
@@ -36,6 +37,7 @@ from contextport.contracts import (
     TokenCounter,
     verify,
 )
+from contextport.contracts.memory import LongTermMemory, PersistentMemory
 from contextport.contracts.model import ChatModel, StopReason, StreamsCompletions
 from contextport.contracts.provider_error import ErrorClassifier
 
@@ -47,6 +49,7 @@ from . import (
     manager_rules,
     manager_session_rules,
     manager_shape_rules,
+    memory_rules,
     model_rules,
     sink_and_limits_rules,
     store_concurrency_rules,
@@ -69,6 +72,7 @@ __all__ = [
     "ErrorClassifierConformance",
     "EventSinkConformance",
     "LimitsSourceConformance",
+    "LongTermMemoryConformance",
     "MessageCodecConformance",
     "TokenCounterConformance",
 ]
@@ -87,6 +91,7 @@ RULE_MODULES = (
     codec_loss_rules,
     model_rules,
     classifier_rules,
+    memory_rules,
 )
 
 
@@ -327,6 +332,44 @@ class ErrorClassifierConformance(Conformance, port=ErrorClassifier):
         return classifier
 
 
+class LongTermMemoryConformance(Conformance, port=LongTermMemory, capabilities=(PersistentMemory,)):
+    """Suite of `LongTermMemory` and `PersistentMemory`."""
+
+    def make_memory(self) -> LongTermMemory | Awaitable[LongTermMemory]:
+        """A memory over an empty backend of its own."""
+        raise NotImplementedError("write make_memory: return a memory over an empty backend of its own")
+
+    def reopen_memory(self, memory: LongTermMemory) -> LongTermMemory | Awaitable[LongTermMemory] | None:
+        """Another memory over the backend of `memory`, which may be closed or not. None: it has no backend apart from itself."""
+        return None
+
+    def broken_memory(self) -> LongTermMemory | Awaitable[LongTermMemory] | None:
+        """A memory whose backend fails at each call, such as a server that is down. None: there is nothing that can fail."""
+        return None
+
+    async def make(self) -> LongTermMemory:
+        memory = await settled(self.make_memory())
+        verify(memory, LongTermMemory)
+        return memory
+
+    async def release(self, adapter: Any) -> None:
+        with suppress(MemoryUnavailable):
+            await adapter.close()
+
+    @asynccontextmanager
+    async def reopened(self, memory: LongTermMemory) -> AsyncGenerator[LongTermMemory]:
+        """A second memory over the same backend."""
+        second = self.reopen_memory(memory)
+        if second is None:
+            raise NotChecked("write reopen_memory, so that a second memory can be opened on the same backend")
+        built = await settled(second)
+        verify(built, LongTermMemory)
+        try:
+            yield built
+        finally:
+            await self.release(built)
+
+
 #: The suites, in the order of the documentation.
 SUITES: tuple[type[Conformance], ...] = (
     ContextStoreConformance,
@@ -338,4 +381,5 @@ SUITES: tuple[type[Conformance], ...] = (
     MessageCodecConformance,
     ChatModelConformance,
     ErrorClassifierConformance,
+    LongTermMemoryConformance,
 )

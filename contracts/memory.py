@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from attrs import frozen
@@ -10,7 +11,7 @@ from .errors import InvalidArgument
 from .facts import Fact
 from .port import Port
 
-__all__ = ["LongTermMemory", "MemoryNote", "MemoryScope"]
+__all__ = ["LongTermMemory", "MemoryNote", "MemoryScope", "PersistentMemory"]
 
 
 @frozen(kw_only=True)
@@ -41,17 +42,28 @@ class MemoryNote:
     at: float
     facts: tuple[Fact, ...] = ()
 
+    def __attrs_post_init__(self) -> None:
+        names_a_message = isinstance(self.session_id, str) and isinstance(self.epoch, int) and isinstance(self.message_id, str)
+        if not names_a_message or not math.isfinite(self.at):
+            raise InvalidArgument(
+                f"a note of message {self.message_id!r}, epoch {self.epoch!r} of session {self.session_id!r}, at {self.at!r}: "
+                "ids are strings, the epoch is an integer, the time is a finite number of seconds",
+                name="note",
+            )
+
 
 class LongTermMemory(Port):
     """Keeps what was said for good, beyond the session it was said in (R153 to R156).
 
     Obligations
         MEMORY-1  `flush` stores the facts of each note once: a note of a message that was flushed before, whatever facts it
-                  has now, changes nothing. It returns how many notes were new.
+                  has now, changes nothing. It returns how many notes were new. The same message id in another session or
+                  epoch is another message.
         MEMORY-2  `flush` is atomic: all notes of a call are stored, or none is.
-        MEMORY-3  `recall` returns the stored facts of the scope, the newest first, at most `limit`: with words, only facts that
-                  have one of them; without, all.
-        MEMORY-4  A fact comes back as it was flushed, with the note's session, epoch, message and time.
+        MEMORY-3  `recall` returns the stored facts of the scope, those of the latest `at` first, at most `limit`: with words,
+                  only facts whose text has one of them, in upper or lower case; without, all.
+        MEMORY-4  A fact comes back as it was flushed, with the note's session, epoch, message and time: text of any script,
+                  U+0000 and lone surrogates.
         MEMORY-5  Scopes are separate, whatever characters tenant and subject have.
         MEMORY-6  `forget` removes what was flushed of a scope, or of one session of it, and returns how many facts there were;
                   flushed again, the same message adds nothing: what was forgotten is not learnt again.
@@ -70,7 +82,8 @@ class LongTermMemory(Port):
     Lifetime
         From construction to `close`.
     Latitude
-        What a word is, and how facts of equal time are ordered.
+        What a word is, beyond what stands between spaces; whether labels and earlier texts are looked through too; and how
+        facts of equal time are ordered. A memory may outlive its process (`PersistentMemory`).
     """
 
     async def flush(self, scope: MemoryScope, notes: Sequence[MemoryNote]) -> int:
@@ -87,4 +100,23 @@ class LongTermMemory(Port):
 
     async def close(self) -> None:
         """Release the backend."""
+        ...
+
+
+class PersistentMemory(Port):
+    """A memory that outlives its process, on a backend that several processes may use at once.
+
+    Obligations
+        MEMORY-11 After `close` and after the end of the process, a memory opened on the same backend recalls the same facts and
+                  takes no message twice, also of what was forgotten.
+        MEMORY-12 Two memories on one backend see each other's acknowledged flushes; of the same messages, flushed in both at
+                  once, each is stored once.
+
+    Caller guarantees: none. Errors: as `LongTermMemory`. Concurrency: any number of processes. Lifetime: as `LongTermMemory`.
+    Latitude: how long a call waits for another process before `MemoryUnavailable`.
+    """
+
+    @property
+    def shared_backend(self) -> str:
+        """Where the shared data is, for people: a path or an address without credentials."""
         ...

@@ -7,6 +7,7 @@ from . import (
     manager_sessions,
     manager_shapes,
     managers,
+    memories,
     models,
     sinks_and_limits,
     store_concurrency,
@@ -33,4 +34,5 @@ _MODULES = (
     sinks_and_limits,
     codecs,
     models,
+    memories,
 )

@@ -11,6 +11,8 @@ from contextport.conformance_tests.reference_classifier import ReferenceClassifi
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_counter import ReferenceCounter
 from contextport.conformance_tests.reference_manager import ReferenceManager
+from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
+from contextport.conformance_tests.reference_memory import ReferenceMemory
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceLimits, ReferenceSink
@@ -27,6 +29,7 @@ from contextport.conformance_tests.suites import (
     ErrorClassifierConformance,
     EventSinkConformance,
     LimitsSourceConformance,
+    LongTermMemoryConformance,
     MessageCodecConformance,
     TokenCounterConformance,
 )
@@ -40,6 +43,7 @@ from contextport.contracts import (
     MessageCodec,
     TokenCounter,
 )
+from contextport.contracts.memory import LongTermMemory
 
 __all__ = ["BROKEN", "HEALTHY", "Broken", "broken", "rules_kept_by", "suite_of", "verdict"]
 
@@ -175,6 +179,20 @@ class _Classifiers(ErrorClassifierConformance):
         return self.adapter_class()
 
 
+class _Memories(LongTermMemoryConformance):
+    adapter_class = ReferenceMemory
+
+    def make_memory(self) -> LongTermMemory:
+        return self.adapter_class()
+
+    def reopen_memory(self, memory: LongTermMemory) -> LongTermMemory:
+        assert isinstance(memory, ReferenceMemory)
+        return memory.second()
+
+    def broken_memory(self) -> LongTermMemory:
+        return self.adapter_class(MemoryBackend(down=True))
+
+
 #: A suite per port, over an adapter that keeps every rule.
 HEALTHY: tuple[type[Any], ...] = (
     _Stores,
@@ -188,6 +206,7 @@ HEALTHY: tuple[type[Any], ...] = (
     _Codecs,
     _Models,
     _Classifiers,
+    _Memories,
 )
 
 

@@ -18,12 +18,15 @@ from contextport.conformance_tests import (
     check_error_classifier,
     check_event_sink,
     check_limits_source,
+    check_long_term_memory,
     check_message_codec,
     check_token_counter,
 )
 from contextport.conformance_tests.reference_classifier import ReferenceClassifier
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_counter import ReferenceCounter
+from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
+from contextport.conformance_tests.reference_memory import ReferenceMemory
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceSink
@@ -31,6 +34,7 @@ from contextport.conformance_tests.reference_store import ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
 from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
 from contextport.contracts import ChatModel, PortMismatch
+from contextport.contracts.memory import LongTermMemory
 
 WITHOUT_PYTEST = """
 import sys
@@ -64,6 +68,13 @@ def test_every_port_has_a_check() -> None:
         assert isinstance(model, ReferenceModel)
         return model.provider.sent
 
+    def second_memory(memory: LongTermMemory) -> ReferenceMemory:
+        assert isinstance(memory, ReferenceMemory)
+        return memory.second()
+
+    def broken_memory() -> ReferenceMemory:
+        return ReferenceMemory(MemoryBackend(down=True))
+
     checked = {
         "STORE": check_context_store(ReferenceStore),
         "COUNTER": check_token_counter(ReferenceCounter),
@@ -74,6 +85,7 @@ def test_every_port_has_a_check() -> None:
         "CODEC": check_message_codec(ReferenceCodec, requests=REQUESTS, unknown_blocks=UNKNOWN_BLOCKS),
         "MODEL": check_chat_model(model, words=WORDS, sent=sent),
         "CLASSIFIER": check_error_classifier(ReferenceClassifier),
+        "MEMORY": check_long_term_memory(ReferenceMemory, reopen=second_memory, broken=broken_memory),
     }
     for name, results in checked.items():
         assert {result.rule.partition("-")[0] for result in results} == {name}

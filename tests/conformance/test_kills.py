@@ -9,7 +9,17 @@ from contextport.conformance_tests.rules import Status, run_rule
 #: Each suite over a healthy adapter, with the rules of the ports that the adapter provides.
 HEALTHY_RULES = [(suite, rule) for suite in HEALTHY for rule in rules_kept_by(suite)]
 #: Strategies and managers take a minute more: `python -m contextport.conformance_tests --kills --exact` runs them as well.
-_QUICK = ("stores", "store_states", "counters", "sinks_and_limits", "codecs", "models", "classifiers", "manager_shapes")
+_QUICK = (
+    "stores",
+    "store_states",
+    "counters",
+    "sinks_and_limits",
+    "codecs",
+    "models",
+    "classifiers",
+    "manager_shapes",
+    "memories",
+)
 QUICK = [one for one in BROKEN if one.name.partition(".")[0] in _QUICK]
 
 

@@ -1,0 +1,1 @@
+"""Long-term memories: what was said for good, beyond its session. `SqliteLongTermMemory` keeps it in one file."""
