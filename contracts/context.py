@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from attrs import field, frozen
 from .chat_encoding import to_chat
 from .errors import ReplayFailed, StoreCorrupt
 from .fold import Fold
-from .messages import Message
+from .messages import Json, Message
 from .stored_form import dump_message, load_message
 
 __all__ = [
@@ -144,7 +144,8 @@ class Receipt:
 
     `version` is the last log entry that was considered, `config` names the manager's configuration, `profile` that of the
     provider the window was made for. `stale_thinking_from` is the id of the first message whose reasoning is bound to another
-    prefix than the window has. The digest is computed when it is first asked for: a call nobody audits does not pay for it.
+    prefix than the window has. `folding` says whether history was to be folded for it and why, with the number of requests after
+    which that pays. The digest is computed when it is first asked for: a call nobody audits does not pay for it.
     """
 
     session_id: str
@@ -155,6 +156,7 @@ class Receipt:
     slots: tuple[Span | Made, ...]
     profile: str = ""
     stale_thinking_from: str | None = None
+    folding: Mapping[str, Json] | None = field(default=None, eq=False)
     messages: tuple[Message, ...] = field(repr=False, eq=False, default=())
     recorded_digest: str | None = field(default=None, eq=False, repr=False)
 
@@ -178,6 +180,8 @@ class Receipt:
         }
         if self.profile:
             value |= {"profile": self.profile, "stale_thinking_from": self.stale_thinking_from}
+        if self.folding is not None:
+            value["folding"] = dict(self.folding)
         return json.dumps(value, separators=(",", ":"))
 
     @classmethod
@@ -198,6 +202,7 @@ class Receipt:
                 slots=tuple([_slot(item) for item in _typed(value["slots"], list)]),
                 profile=_typed(value.get("profile", ""), str),
                 stale_thinking_from=_text_or_none(value.get("stale_thinking_from")),
+                folding=None if value.get("folding") is None else _typed(value["folding"], dict),
                 recorded_digest=_typed(value["digest"], str),
             )
         except (ValueError, KeyError, TypeError, RecursionError, StoreCorrupt) as error:
@@ -236,7 +241,8 @@ class Context:
     """What `get_context` returns. `messages` is what to send, system prompt first; `tokens` counts
     them, `limit` is what was allowed.
 
-    `omitted_count` says how many messages of the epoch are not in the window. Shortenings and reasons tell what else was done.
+    `omitted_count` says how many messages of the epoch are not in the window, and `folded_count` how many the summary in it
+    stands for. Shortenings and reasons tell what else was done.
     In a window for a provider, `repairs` are the ids of the provider rules that had to be mended, and `needs` the request
     settings that the host has to send along, such as `tools` or `drop_block`.
     """
@@ -248,6 +254,7 @@ class Context:
     mode: Mode = Mode.FULL
     is_compressed: bool = False
     omitted_count: int = 0
+    folded_count: int = 0
     shortened: tuple[Shortening, ...] = ()
     reason: str = ""
     repairs: tuple[str, ...] = ()
@@ -268,7 +275,8 @@ class ContextStats:
     `history_tokens` is the size of all that was said, without the system prompt. System, last turn and summary tokens tell who
     takes the window, and usage_ratio = (token_count - system_tokens) / (limit - system_tokens) how full it is (R40, R41).
     `token_ratio` is what a learning counter has learnt, real tokens per counted token: token_count * token_ratio is what a
-    provider should report (R43).
+    provider should report (R43). `folded_count` messages are stood for by the summary; summarizer tokens are what models took for
+    the folds of this epoch, as their providers reported it (R126, R204).
     """
 
     message_count: int
@@ -285,6 +293,10 @@ class ContextStats:
     usage_ratio: float
     token_ratio: float = 1.0
     mode: Mode = Mode.FULL
+    facts_tokens: int = 0
+    folded_count: int = 0
+    summarizer_input_tokens: int = 0
+    summarizer_output_tokens: int = 0
     counter: str = ""
 
     def as_dict(self) -> dict[str, Any]:

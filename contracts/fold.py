@@ -13,7 +13,6 @@ from .messages import Json, Kind, Message
 from .model import Usage
 from .port import Port
 from .stored_form import dump_message, load_message
-from .summary import Hint
 
 __all__ = ["Compacts", "Fold", "FoldRecord", "FoldsHistory", "ledger_of"]
 
@@ -50,8 +49,9 @@ class FoldRecord:
     by the summaries before it. `kept` are the seqs up to `through` that it does not cover: they stay in windows, before the tail
     that begins after `through`. `seq` is the log entry of the record, `previous` that of the fold before it, or 0. `summary_id`
     and `facts_id` name the messages next to it. `rewritten` are later messages that stand in the window with less text;
-    `rewriting_saved` is what that saves. `places` says by message id where the sources of facts stand in the log. Sizes before
-    and after are those of the window, in tokens by the manager's counter.
+    `rewriting_saved` is what that saves. Sizes before and after are those of the window, in tokens by the manager's counter.
+    `usage_so_far` is what models took for this fold and those before it. `places` says by message id where the sources of facts
+    stand in the log.
     """
 
     seq: int = 0
@@ -71,6 +71,7 @@ class FoldRecord:
     origin: str = ""
     faults: tuple[str, ...] = ()
     usage: Usage | None = None
+    usage_so_far: Usage | None = None
     places: Mapping[str, int] = field(factory=dict[str, int])
 
     def as_message(self, id: str) -> Message:
@@ -79,7 +80,8 @@ class FoldRecord:
         value |= {name: getattr(self, name) for name in _TEXTS}
         value |= {"rewritten": [dump_message(message) for message in self.rewritten], "faults": list(self.faults)}
         value["kept"] = list(self.kept)
-        value |= {"places": dict(self.places), "usage": None if self.usage is None else _usage_json(self.usage)}
+        value |= {"places": dict(self.places), "usage": _usage_json(self.usage)}
+        value["usage_so_far"] = _usage_json(self.usage_so_far)
         return Message(role="system", parts=(), id=id, kind=Kind.RECORD, metadata={"fold": value})
 
     @classmethod
@@ -89,14 +91,14 @@ class FoldRecord:
             value = message.metadata["fold"]
             more: dict[str, Any] = {name: int(value[name]) for name in _NUMBERS}
             more |= {name: value[name] for name in _TEXTS}
-            usage = value["usage"]
             return cls(
                 seq=seq,
                 rewritten=tuple([load_message(stored) for stored in value["rewritten"]]),
                 kept=tuple([int(place) for place in value["kept"]]),
                 faults=tuple([str(fault) for fault in value["faults"]]),
                 places={str(id): int(place) for id, place in cast(dict[str, Any], value["places"]).items()},
-                usage=None if usage is None else Usage(**usage),
+                usage=_usage_of(value["usage"]),
+                usage_so_far=_usage_of(value["usage_so_far"]),
                 **more,
             )
         except (KeyError, ValueError, TypeError, AttributeError) as error:
@@ -107,7 +109,13 @@ _NUMBERS = ("previous", "first", "through", "messages", "tokens", "rewriting_sav
 _TEXTS = ("summary_id", "facts_id", "reason", "origin")
 
 
-def _usage_json(usage: Usage) -> dict[str, Json]:
+def _usage_of(value: Json) -> Usage | None:
+    return None if value is None else Usage(**value)
+
+
+def _usage_json(usage: Usage | None) -> dict[str, Json] | None:
+    if usage is None:
+        return None
     names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
     return {name: getattr(usage, name) for name in names}
 
@@ -146,6 +154,6 @@ class Compacts(Port):
     Caller guarantees, errors, concurrency, lifetime: as `ContextManager`. Latitude: what is folded, and how small it gets.
     """
 
-    async def compact(self, session_id: str, *, max_tokens: int | None = None, hint: Hint = Hint.GENERAL) -> bool:
+    async def compact(self, session_id: str, *, max_tokens: int | None = None) -> bool:
         """Fold what can be folded, as if the window had to fit `max_tokens`; without it, as if it were over its trigger."""
         ...

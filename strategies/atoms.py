@@ -20,6 +20,7 @@ from .gap_marker import omitted_by
 __all__ = ["Step", "Steps", "arrange", "is_system", "newest_question", "split"]
 
 _GAP = Kind.GAP  # looking a member up in its class takes as long as a function call
+_MEMORY = frozenset({Kind.SUMMARY, Kind.FACTS})  # they stand for what is no longer there
 INTERRUPTED = "No result: the call was interrupted before it answered."
 
 
@@ -133,7 +134,7 @@ class Steps:
     """A well-formed conversation in steps. System messages are apart: they are in every window.
 
     `first` is the index of the first step after the gap message, if there is one: those before it were kept from further back.
-    `claimants` are the steps that hold a marked message; `suffix_tokens[n]` is the size of steps n and later.
+    `claimants` are the steps that hold a marked message, a summary or facts; `suffix_tokens[n]` is the size of steps n and later.
     """
 
     messages: tuple[Message, ...]
@@ -152,7 +153,7 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     offsets = _offsets(messages, counter)
     view = arrange(messages)
     sizes = message_sizes(view, counter)
-    marked = [message.marked for message in view]
+    marked = [message.marked or message.kind in _MEMORY for message in view]
     steps: list[Step] = []
     claimants: list[int] = []
     system: list[int] = []

@@ -15,6 +15,7 @@ from .gap_marker import gap_marker
 __all__ = ["Extras", "Selection", "extras_before", "select", "window_from"]
 
 PIN_SHARE = 0.5  # R95: above half of the budget, pins give way
+_MEMORY = frozenset({Kind.SUMMARY, Kind.FACTS})
 GAP_SHARE = 0.1  # a gap message is worth this much of a budget at most
 
 
@@ -35,10 +36,10 @@ class Extras:
 
 
 def extras_before(steps: Steps, start: int, max_tokens: int) -> Extras:
-    """What stays from before step `start`: the question of its turn, and marked steps with theirs, within half of the budget.
+    """What stays from before step `start`: summary and facts, the question of its turn, and marked steps with theirs.
 
-    Marked steps come in the order of their claim: pins, then by importance, then interrupts of the same turn; newer ones first.
-    One that does not fit is left out, and the next is tried.
+    Marked steps take at most half of the budget, in the order of their claim: pins, then by importance, then interrupts of the
+    same turn; newer ones first. One that does not fit is left out, and the next is tried.
     """
     kept: set[int] = set()
     head = steps.steps[start].head if start < len(steps.steps) else None
@@ -47,6 +48,9 @@ def extras_before(steps: Steps, start: int, max_tokens: int) -> Extras:
     spent, cap = 0, int(max_tokens * PIN_SHARE)
     for n in _claims(steps, start, head):
         own_head = steps.steps[n].head
+        if steps.messages[steps.steps[n].start].kind in _MEMORY:
+            kept.add(n)
+            continue
         wanted = {n} if own_head is None else {n, own_head}
         cost = sum(steps.steps[k].tokens for k in wanted - kept)
         if spent + cost <= cap:
@@ -71,6 +75,8 @@ def _claims(steps: Steps, start: int, head: int | None) -> list[int]:
 
 def _rank(message: Message, same_turn: bool) -> int:
     """How strong a message's claim to stay is; 0 for none."""
+    if message.kind in _MEMORY:
+        return 1000
     if message.pinned:
         return 100
     if message.importance > Importance.NORMAL:

@@ -16,6 +16,8 @@ from contextport.contracts import (
     AddsGroups,
     Budget,
     BudgetTooSmall,
+    CapabilityNotSupported,
+    Compacts,
     CompressionStrategy,
     Context,
     ContextManager,
@@ -26,6 +28,7 @@ from contextport.contracts import (
     Event,
     EventKind,
     EventSink,
+    FoldsHistory,
     Head,
     InvalidArgument,
     InvalidMessage,
@@ -33,6 +36,8 @@ from contextport.contracts import (
     Kind,
     LearnsFromUsage,
     Limits,
+    LongTermMemory,
+    MemoryScope,
     Message,
     MessageConflict,
     ProviderProfile,
@@ -50,14 +55,18 @@ from contextport.contracts import (
 )
 from contextport.contracts.counting import total_tokens
 from contextport.strategies import KeepRecentTokens, is_system
+from contextport.strategies.folding import FoldDecision, FoldPolicy
 
 from .compression_guard import CompressionGuard
 from .context_report import context_of, figures_of, stats_of
+from .fold_schedule import FoldSchedule, Usage, usage_of
+from .history_folder import HistoryFolder
+from .live_fold import read_live_fold
 from .message_intake import check_session, take
-from .prompt_state import prompt_of, state_with_prompt
 from .provider_window import NO_PROVIDER, profile_of, view_for
 from .receipt_replay import replayed
 from .region_reader import read_region
+from .session_state import SessionState
 from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, said_in, slots_of, stand_ins_in
 
 __all__ = ["ContextEngine"]
@@ -70,6 +79,7 @@ _STATE_TRIES = 100  # lost races for one state change before it is reported
 class _Session:
     """What is held of one session: its last window, and entries added since by this engine."""
 
+    session_id: str
     window: SessionWindow
     pending: dict[int, Entry] = attrs.field(factory=dict[int, Entry])
 
@@ -90,7 +100,7 @@ class _Session:
         self.pending = {seq: entry for seq, entry in self.pending.items() if seq > last}
 
 
-@implements(ContextManager, AddsGroups, Replays, ShapesWindow)
+@implements(ContextManager, AddsGroups, Compacts, Replays, ShapesWindow)
 class ContextEngine:
     """Builds the window of a session from its log: system prompt, what is pinned, a mark for what is missing, the newest steps.
 
@@ -99,7 +109,11 @@ class ContextEngine:
     `StrategyFailed` where a broken strategy would be stepped over.
 
     A strategy that provides `StablePrefix` is shown the newest part of the log, so that a call costs the same however long the
-    session is; any other is shown all of the epoch. `active_sessions` bounds how many sessions are held between calls; one that
+    session is; any other is shown all of the epoch. One that provides `FoldsHistory` is asked for folds, when and how `folding`
+    says; they are kept in the log, and windows that still do not fit are trimmed to the newest steps. Before a fold, durable
+    facts go to `memory`, under the scope that `scope_of` gives a session: one of its own, unless the host says otherwise.
+
+    `active_sessions` bounds how many sessions are held between calls; one that
     is not held is read from the store again.
 
     Raises `PortMismatch` for a part that does not provide its port, `BudgetTooSmall` when tools and reserves leave no room.
@@ -118,6 +132,9 @@ class ContextEngine:
         clock: Callable[[], float] = time.time,
         strict: bool = False,
         active_sessions: int = 256,
+        folding: FoldPolicy | None = None,
+        memory: LongTermMemory | None = None,
+        scope_of: Callable[[str], MemoryScope] | None = None,
     ) -> None:
         verify(store, ContextStore)
         verify(counter, TokenCounter)
@@ -134,14 +151,22 @@ class ContextEngine:
         self._learner = counter if provides(counter, LearnsFromUsage) else None
         chosen: CompressionStrategy = strategy if strategy is not None else KeepRecentTokens(counter)
         verify(chosen, CompressionStrategy)
-        self._guard = CompressionGuard(chosen, counter, strict)
-        self._stable = provides(chosen, StablePrefix)
+        folds = provides(chosen, FoldsHistory)
+        self._guard = CompressionGuard(KeepRecentTokens(counter) if folds else chosen, counter, strict)
+        self._stable = folds or provides(chosen, StablePrefix)
+        self._strategy = chosen
         self._budget = budget if budget is not None else Budget.from_limits(Limits(source="default"))
         self._tools = tuple(tools)
         self._tool_tokens = counter.count_tools(tools)
         self._model = model
         self._sink = sink
         self._clock = clock
+        self._folds: FoldSchedule | None = None
+        if folds:
+            folder = HistoryFolder(
+                store=store, counter=counter, strategy=chosen, clock=clock, memory=memory, scope_of=scope_of or _own_scope
+            )
+            self._folds = FoldSchedule(folder=folder, policy=folding or FoldPolicy(), clock=clock, report=self._emit)
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._active_sessions = active_sessions
         self._config = self._digest()
@@ -189,6 +214,8 @@ class ContextEngine:
                 held.pending[entry.seq] = entry
             if len(held.pending) > _MOST_PENDING:
                 del self._sessions[session_id]
+            elif self._folds is not None:
+                self._folds.added(self._usage_with(held, entries[-1].seq))
         if self._sink is not None:
             added = {"messages": len(entries), "last_seq": entries[-1].seq, "tokens": sum(entry.tokens for entry in entries)}
             self._emit(session_id, EventKind.MESSAGES_ADDED, added)
@@ -216,17 +243,18 @@ class ContextEngine:
         drafts = [self._draft(message) for message in (prompt, *rest) if message is not None]
         for _ in range(_STATE_TRIES):
             head = await self._store.head(session_id)
-            current = prompt_of(head)
+            state = SessionState.of(head)
+            current = state.prompt
             if only_if_new and (head.messages or current is not None):
                 return False
             if not rest and prompt is not None and current is not None and _same_words(prompt, current):
                 return True
             try:
-                await self._store.put_state(session_id, state_with_prompt(prompt), expected=head.state_version, drafts=drafts)
+                changed = attrs.evolve(state, prompt=prompt).dump()
+                await self._store.put_state(session_id, changed, expected=head.state_version, drafts=drafts)
             except StateConflict:
                 continue
-            tokens = 0 if prompt is None else message_tokens(prompt, self._counter)
-            self._emit(session_id, EventKind.SYSTEM_PROMPT_SET, {"tokens": tokens})
+            self._emit(session_id, EventKind.SYSTEM_PROMPT_SET, {"tokens": self._size_of(prompt)})
             return True
         raise StateConflict(
             f"the system prompt lost {_STATE_TRIES} races against other writers; try again", session_id=session_id
@@ -245,36 +273,70 @@ class ContextEngine:
         if max_tokens is not None and (not isinstance(max_tokens, int) or isinstance(max_tokens, bool)):
             raise InvalidArgument(f"max_tokens is {max_tokens!r}; it must be a whole number of tokens", value=max_tokens)
         provider = profile_of(profile)
-        head = await self._store.head(session_id)
-        window = await self._window(head, max_tokens)
+        head, basis, outlook = await self._ready(session_id, max_tokens)
+        window = await self._window(head, basis, once=max_tokens is not None)
         if provider is None:
-            context = context_of(head, window, window.view, NO_PROVIDER, limit=window.basis.room.limit, config=self._config)
+            context = context_of(head, window, window.view, NO_PROVIDER, config=self._config, outlook=outlook)
         else:
-            context = await self._context_for(provider, head, window)
+            context = await self._context_for(provider, head, window, outlook)
         if self._sink is not None:
             self._emit(session_id, EventKind.CONTEXT_BUILT, figures_of(context))
         return context
 
-    async def _context_for(self, provider: ProviderProfile, head: Head, window: SessionWindow) -> Context:
+    async def _ready(self, session_id: str, max_tokens: int | None) -> tuple[Head, Basis, FoldDecision | None]:
+        """The session's head and what its window is made on, after a fold that was due and did not take too long."""
+        head = await self._store.head(session_id)
+        basis = await self._basis(head, max_tokens)
+        if self._folds is None or max_tokens is not None:
+            return head, basis, None
+        usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
+        outlook, folded = await self._folds.before_window(usage)
+        if folded:
+            head = await self._store.head(session_id)
+            basis = await self._basis(head, None)
+        return head, basis, outlook
+
+    async def _basis(self, head: Head, max_tokens: int | None) -> Basis:
+        """What a window at `head` is made on: that of the held one if it still serves, else what the state says."""
+        held = self._sessions.get(head.session_id)
+        if held is not None and held.window.basis.serves(head, self._ratio()):
+            basis = held.window.basis
+            return basis if max_tokens is None else attrs.evolve(basis, room=self._room(basis.prompt, max_tokens))
+        state = SessionState.of(head)
+        return Basis(
+            incarnation=head.incarnation,
+            epoch=head.epoch,
+            state_version=head.state_version,
+            prompt=state.prompt,
+            system=self._size_of(state.prompt),
+            room=self._room(state.prompt, max_tokens),
+            fold=await read_live_fold(self._store, head, state, self._counter),
+        )
+
+    async def _context_for(
+        self, provider: ProviderProfile, head: Head, window: SessionWindow, outlook: FoldDecision | None
+    ) -> Context:
         """The window as the provider takes it. Where repairs make it larger than its limit, a smaller window is repaired."""
-        room = window.basis.room
+        basis = window.basis
+        room = basis.room
         left = room.left
         while True:
             view, notes = view_for(window, provider, self._tools, self._counter)
             excess = view.tokens - room.limit
             if excess <= 0:
-                return context_of(head, window, view, notes, limit=room.limit, config=self._config)
+                return context_of(head, attrs.evolve(window, basis=basis), view, notes, config=self._config, outlook=outlook)
             left -= ceil(excess * room.ratio)
             try:
-                window = await self._window(head, left + self._tool_tokens)
+                smaller = attrs.evolve(basis, room=self._room(basis.prompt, left + self._tool_tokens))
+                window = await self._window(head, smaller, once=True)
             except BudgetTooSmall as error:
                 why = f"the window takes {view.tokens} tokens in the form that {provider.name} accepts"
                 raise room.too_small(view.tokens, why) from error
 
-    async def _window(self, head: Head, max_tokens: int | None) -> SessionWindow:
-        """The session's window at `head`: the held one, grown by what is new, or a fresh one."""
-        held = self._sessions.get(head.session_id) if max_tokens is None else None
-        if held is not None and held.window.basis.serves(head, self._ratio()):
+    async def _window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
+        """The session's window at `head`: the held one, grown by what is new, or a fresh one, which is held unless `once`."""
+        held = None if once else self._sessions.get(head.session_id)
+        if held is not None and held.window.basis is basis:
             new = held.added(head)
             if new is None:
                 new = await self._read_new(head, held.window.region.last_seq)
@@ -285,18 +347,21 @@ class ContextEngine:
                     said = [entry for entry in new if entry.message.in_conversation]
                     window = window.extended(said, head, self._counter) or await self._recut(window, said, head)
                 return self._hold(head.session_id, held, window)
-        prompt = prompt_of(head)
-        room = self._room(prompt, max_tokens)
-        basis = Basis(
-            incarnation=head.incarnation,
-            epoch=head.epoch,
-            state_version=head.state_version,
-            prompt=prompt,
-            room=room,
-        )
-        region = await read_region(self._store, self._counter, head, room.limit if self._stable else None)
+        region = await read_region(self._store, self._counter, head, basis.room.limit if self._stable else None, basis.fold)
         window = await self._fresh(head.session_id, basis, region)
-        return window if max_tokens is not None else self._hold(head.session_id, None, window)
+        return window if once else self._hold(head.session_id, None, window)
+
+    def _usage_with(self, held: _Session, last_seq: int) -> Usage:
+        """The usage of a session with the entries that were added since its window was made."""
+        window, added = held.window, [e for e in held.pending.values() if e.message.in_conversation]
+        region, basis = window.region, window.basis
+        head = Head(
+            session_id=held.session_id,
+            last_seq=last_seq,
+            messages=region.messages + len(added),
+            tokens=region.tokens + sum([entry.tokens for entry in added]),
+        )
+        return usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
 
     async def _read_new(self, head: Head, known: int) -> list[Entry] | None:
         """The entries after `known` up to `head`; None when they are not all there, or too many to be worth it."""
@@ -323,7 +388,7 @@ class ContextEngine:
         if held is not None and self._sessions.get(session_id) is held:
             held.advance(window)
         else:
-            self._sessions[session_id] = _Session(window)
+            self._sessions[session_id] = _Session(session_id, window)
             if len(self._sessions) > self._active_sessions:
                 self._sessions.popitem(last=False)
         self._sessions.move_to_end(session_id)
@@ -344,7 +409,7 @@ class ContextEngine:
             extendable = extendable and self._stable and result.extendable
         return View(
             messages=tuple(messages),
-            slots=slots_of(messages, region.entries),
+            slots=slots_of(messages, region.sources),
             tokens=tokens,
             said=said_in(messages),
             extendable=extendable,
@@ -354,7 +419,7 @@ class ContextEngine:
 
     def _room(self, prompt: Message | None, max_tokens: int | None) -> Room:
         """What system prompt and messages may take together. Raises `BudgetTooSmall` when nothing is left beside the prompt."""
-        system = 0 if prompt is None else message_tokens(prompt, self._counter)
+        system = self._size_of(prompt)
         available = self._budget.usable_input if max_tokens is None else max_tokens
         if max_tokens is None:
             left = self._budget.room(system=system, tools=self._tool_tokens) + system
@@ -364,6 +429,9 @@ class ContextEngine:
         if room.limit <= system:
             raise room.too_small(system + 1, f"the system prompt takes {system} tokens and the tools {self._tool_tokens}")
         return room
+
+    def _size_of(self, prompt: Message | None) -> int:
+        return 0 if prompt is None else message_tokens(prompt, self._counter)
 
     def _ratio(self) -> float:
         """Real tokens per counted token, as far as the counter has learnt. Limits are divided by it; counts stay as they are."""
@@ -379,9 +447,28 @@ class ContextEngine:
 
     async def get_context_stats(self, session_id: str) -> ContextStats:
         check_session(session_id)
-        head = await self._store.head(session_id)
-        window = await self._window(head, None)
+        head, basis, _ = await self._ready(session_id, None)
+        window = await self._window(head, basis)
         return stats_of(head, window, self._counter, tool_tokens=self._tool_tokens, model_window=self._budget.window)
+
+    async def compact(self, session_id: str, *, max_tokens: int | None = None) -> bool:
+        """Fold what can be folded, for good, as if the window had to fit `max_tokens`. Raises `CapabilityNotSupported` if the
+        strategy does not fold."""
+        check_session(session_id)
+        if self._folds is None:
+            raise CapabilityNotSupported(
+                f"the strategy {type(self._strategy).__name__} does not fold history: use one that does, such as FoldOldest",
+                port="FoldsHistory",
+            )
+        head = await self._store.head(session_id)
+        basis = await self._basis(head, max_tokens)
+        usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
+        return await self._folds.compact(usage, max_tokens)
+
+    async def settle(self) -> None:
+        """Wait until no fold is being made in the background. A program that ends before loses nothing: it is made next time."""
+        if self._folds is not None:
+            await self._folds.settle()
 
     async def replay(self, receipt: Receipt) -> tuple[Message, ...]:
         return await replayed(receipt, self._store)
@@ -431,8 +518,13 @@ class ContextEngine:
 
     def _digest(self) -> str:
         """Names the configuration in receipts: what would make the same log give another window."""
-        parts = (repr(self._guard.strategy), self._counter.name, repr(self._budget), self._tool_tokens, self._guard.strict)
+        parts = (repr(self._strategy), self._counter.name, repr(self._budget), self._tool_tokens, self._guard.strict)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _own_scope(session_id: str) -> MemoryScope:
+    """The scope of a session that shares its memory with no other."""
+    return MemoryScope(subject=session_id)
 
 
 def _same_words(one: Message, other: Message) -> bool:

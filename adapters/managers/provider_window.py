@@ -50,7 +50,7 @@ def view_for(
         view = attrs.evolve(
             view,
             messages=repaired.messages,
-            slots=slots_of(repaired.messages, window.region.entries),
+            slots=slots_of(repaired.messages, window.region.sources),
             tokens=total_tokens(repaired.messages, counter),
         )
     return view, ProviderNotes(
@@ -64,6 +64,6 @@ def view_for(
 def _log_of(window: SessionWindow) -> list[Message]:
     """What was read of the log, in its order: by it, reasoning whose prefix is no longer the same is told."""
     said = [entry.message for entry in window.region.entries]
-    before = [] if window.region.is_whole else [_NOT_READ]
+    before = [] if window.region.is_whole and window.region.fold is None else [_NOT_READ]
     prompt = window.basis.prompt
     return [*([] if prompt is None else [prompt]), *before, *said]

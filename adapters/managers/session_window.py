@@ -28,6 +28,7 @@ from contextport.contracts import (
 from contextport.contracts.counting import message_sizes, total_tokens
 from contextport.strategies import arrange, gap_marker
 
+from .live_fold import LiveFold
 from .outliving import STEP_REACH, outliving
 
 __all__ = [
@@ -51,7 +52,8 @@ class Region:
     """What was read of one epoch: `tail`, its newest entries without a hole, and `kept`, earlier ones that may outlive others.
 
     Holds conversation entries only. `later` continues the tail: the entries that came since it was cut, apart from it so that
-    a turn copies those few only. `messages` and `tokens` are those of the whole epoch up to `last_seq`.
+    a turn copies those few only. `messages` and `tokens` are those of the whole epoch up to `last_seq`. With a `fold`, tail and
+    kept are of what came after it.
     """
 
     kept: tuple[Entry, ...]
@@ -60,30 +62,58 @@ class Region:
     messages: int
     tokens: int
     last_seq: int
+    fold: LiveFold | None = None
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """All that was read, in the order of the log."""
-        return (*self.kept, *self.tail, *self.later)
+        """All that was read and said, in the order of the log."""
+        standing = () if self.fold is None else self.fold.standing
+        return (*standing, *self.kept, *self.tail, *self.later)
+
+    @property
+    def sources(self) -> tuple[Entry, ...]:
+        """The entries that messages of the window may be: those that were said, and the summary and facts of the fold."""
+        return self.entries if self.fold is None else (*self.fold.memory, *self.entries)
+
+    @property
+    def folded(self) -> int:
+        """How many messages the summary stands for."""
+        return 0 if self.fold is None else self.fold.record.messages
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the epoch was read."""
-        return len(self.entries) == self.messages
+        """Whether all of the epoch that is not folded was read."""
+        return len(self.entries) == self.messages - self.folded
+
+    @property
+    def unfolded_tokens(self) -> int:
+        """The size of a window with all that is not folded, without the system prompt."""
+        fold = self.fold
+        return self.tokens if fold is None else self.tokens - fold.record.tokens - fold.record.rewriting_saved + fold.tokens
 
     def conversation(self, prompt: Message | None) -> list[Message]:
-        """The region as one well-formed list, with a gap message for what was not read or has no place in such a list."""
+        """The region as one well-formed list: the prompt, summary and facts, what was read.
+
+        A gap message stands for what was neither read nor folded, or has no place in such a list.
+        """
         hole = gap_marker(1, 0)
         read = self.entries
-        messages = [entry.message for entry in read]
-        messages.insert(len(self.kept), hole)
+        messages = [self.shown(entry) for entry in read]
+        messages.insert(len(read) - len(self.tail) - len(self.later), hole)
         arranged = arrange(messages)
         sizes = {entry.message.id: entry.tokens for entry in read}
         said = [message.id for message in arranged if message.in_conversation]
-        count, tokens = self.messages - len(said), self.tokens - sum([sizes[id] for id in said])
+        count, tokens = self.messages - self.folded - len(said), self.tokens - sum([sizes[id] for id in said])
+        if self.fold is not None:
+            tokens -= self.fold.record.tokens
         place = arranged.index(hole)
         arranged[place : place + 1] = [gap_marker(count, tokens)] if count else []
-        return arranged if prompt is None else [prompt, *arranged]
+        memory = [] if self.fold is None else self.fold.messages
+        return [*memory, *arranged] if prompt is None else [prompt, *memory, *arranged]
+
+    def shown(self, entry: Entry) -> Message:
+        """The message of an entry as it stands in windows: shorter, if the fold made it so."""
+        return entry.message if self.fold is None else self.fold.rewritten.get(entry.message.id, entry.message)
 
     def trimmed(self, size: int, counter: TokenCounter) -> Region:
         """The region with the newest steps of just over `size` tokens for its tail, and what may outlive them before it."""
@@ -91,7 +121,7 @@ class Region:
         start = newest_steps(tail, size, counter)
         if start:
             kept, tail = outliving((*kept, *tail[:start]), tail[start]), tail[start:]
-        return Region(kept=kept, tail=tail, messages=self.messages, tokens=self.tokens, last_seq=self.last_seq)
+        return Region(kept=kept, tail=tail, messages=self.messages, tokens=self.tokens, last_seq=self.last_seq, fold=self.fold)
 
     def grown(self, said: Iterable[Entry], head: Head) -> Region:
         """The region with later conversation entries of the log, up to `head`."""
@@ -102,6 +132,7 @@ class Region:
             messages=head.messages,
             tokens=head.tokens,
             last_seq=head.last_seq,
+            fold=self.fold,
         )
 
 
@@ -158,13 +189,18 @@ class Room:
 
 @define(kw_only=True)
 class Basis:
-    """What a window was made for, apart from the conversation: which session's epoch, with which prompt and how much room."""
+    """What a window was made for, apart from the conversation: which session's epoch, with which prompt and how much room.
+
+    `system` is the size of the prompt in tokens. `fold` is what the window begins with.
+    """
 
     incarnation: str
     epoch: int
     state_version: int
     prompt: Message | None
+    system: int
     room: Room
+    fold: LiveFold | None = None
 
     def serves(self, head: Head, ratio: float) -> bool:
         """Whether a window on this basis can be grown to the log at `head`, at `ratio` real tokens per counted one."""

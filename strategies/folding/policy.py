@@ -17,8 +17,9 @@ class FoldPolicy:
     """The settings of folds. Shares are of the room: what the limit leaves beside the system prompt, limit - system.
 
     Below `light` nothing is folded. From `light` on, a fold is made if it pays; from `heavy` on, whatever it costs, and a window
-    waits for it up to `wait_seconds` (R83 to R86, D14). A fold goes down to `target_share`, far below `light`, so that there are
-    few of them: each makes the provider read the window anew. It leaves the newest `keep_latest` messages alone (R78, R85).
+    waits for it up to `wait_seconds` (R83 to R86, D14). One that takes longer than `give_up_seconds` is given up. A fold goes down
+    to `target_share`, far below `light`, so that there are few of them: each makes the provider read the window anew. It leaves
+    the newest `keep_latest` messages alone (R78, R85).
 
     A fold that frees less than `min_gain` is not made. One that failed is tried again after `cooldown_seconds`, one that freed
     nothing after the conversation grew by `cooldown_share` (R91, D17).
@@ -35,12 +36,13 @@ class FoldPolicy:
 
     light: float = 0.60
     heavy: float = 0.85
-    target_share: float = 0.30
+    target_share: float = 0.25
     keep_latest: int = 8
     min_gain: float = 0.05
     cooldown_seconds: float = 60.0
     cooldown_share: float = 0.05
     wait_seconds: float = 5.0
+    give_up_seconds: float = 120.0
     summary_share: float = 0.25
     summary_tokens: int = 2_000
     facts_share: float = 0.50
@@ -57,7 +59,7 @@ class FoldPolicy:
             check_share(name, getattr(self, name), zero=True)
         for name in ("keep_latest", "summary_tokens", "facts_tokens", "max_facts"):
             check_count(name, getattr(self, name))
-        for name in ("cooldown_seconds", "wait_seconds", "expected_turns"):
+        for name in ("cooldown_seconds", "wait_seconds", "give_up_seconds", "expected_turns"):
             _check_amount(name, getattr(self, name), none=name == "expected_turns")
         if not isinstance(self.prices, Prices):
             raise InvalidArgument(f"prices is {self.prices!r:.80}; it must be Prices, such as prices_for(model)", name="prices")

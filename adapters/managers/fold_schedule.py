@@ -1,0 +1,177 @@
+"""When a session is folded: in the background as a rule, waited for where the window has no room left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from attrs import define, field, frozen
+
+from contextport.contracts import EventKind, Head, Json
+from contextport.strategies.folding import FoldDecision, FoldPolicy, FoldReason, FruitlessTry, fold_decision
+
+from .history_folder import FoldTask, HistoryFolder
+from .live_fold import LiveFold
+
+__all__ = ["FoldSchedule", "Usage", "usage_of"]
+
+Report = Callable[[str, EventKind, dict[str, Json]], None]
+
+_MOST_SESSIONS = 4096  # sessions whose last try is remembered
+
+
+@frozen(kw_only=True)
+class Usage:
+    """What a session's window would take with all that is not folded: `used` of `limit`, `system` and `memory` of it for good.
+
+    `mean` is the size of one message, `turns` the requests since the last fold, as half of the messages since.
+    """
+
+    session_id: str
+    used: int
+    limit: int
+    system: int
+    memory: int
+    mean: int
+    turns: int
+
+
+def usage_of(head: Head, fold: LiveFold | None, *, system: int, limit: int, messages: int = 0, tokens: int = 0) -> Usage:
+    """The usage of a session at `head`, with `messages` of `tokens` tokens added since."""
+    memory = folded_messages = folded_tokens = saved = 0
+    if fold is not None:
+        memory, saved = fold.tokens, fold.record.rewriting_saved
+        folded_messages, folded_tokens = fold.record.messages, fold.record.tokens
+    unfolded, count = head.tokens + tokens - folded_tokens - saved, head.messages + messages - folded_messages
+    return Usage(
+        session_id=head.session_id,
+        used=system + memory + unfolded,
+        limit=limit,
+        system=system,
+        memory=memory,
+        mean=unfolded // max(1, count),
+        turns=count // 2,
+    )
+
+
+@define
+class _Progress:
+    """What is known of a session's folds in this process: one that is being made, and the last try if it was fruitless."""
+
+    task: asyncio.Task[bool] | None = None
+    failed: bool = False
+    tried_at: float | None = None
+    tried_tokens: int = 0
+    requested_at: float | None = None
+    reported: FoldReason | None = None
+
+
+@define
+class FoldSchedule:
+    """Decides on folds by the policy and runs them, one at a time for each session.
+
+    A fold that is not waited for goes on in the background of the event loop that it was started in.
+    """
+
+    folder: HistoryFolder
+    policy: FoldPolicy
+    clock: Callable[[], float]
+    report: Report
+    _sessions: dict[str, _Progress] = field(init=False, factory=dict[str, _Progress])
+
+    def added(self, usage: Usage) -> None:
+        """Start a fold in the background, if one is due after an add."""
+        decision = self._decided(usage)
+        if decision.act:
+            self._start(usage, decision)
+
+    async def before_window(self, usage: Usage) -> tuple[FoldDecision, bool]:
+        """Start a fold if one is due before a window is made, and wait for it if there is no room without (D17).
+
+        Returns the decision, and whether the log was folded since.
+        """
+        decision = self._decided(usage)
+        progress = self._progress(usage.session_id)
+        progress.requested_at = self.clock()
+        if decision.act:
+            self._start(usage, decision)
+        elif decision.reason is not FoldReason.BELOW_LIGHT and decision.reason is not progress.reported:
+            self.report(usage.session_id, EventKind.FOLD_POSTPONED, decision.as_json())
+        progress.reported = decision.reason
+        task = progress.task
+        if not decision.wait or task is None or not _here(task):
+            return decision, False
+        await asyncio.wait({task}, timeout=self.policy.wait_seconds)
+        return decision, task.done() and not task.cancelled() and task.exception() is None and task.result()
+
+    async def compact(self, usage: Usage, max_tokens: int | None) -> bool:
+        """Fold now, whatever the thresholds say, and wait for it. A fold that is being made already is waited for first."""
+        progress = self._progress(usage.session_id)
+        if progress.task is not None and _here(progress.task):
+            await asyncio.wait({progress.task})
+        task = FoldTask(session_id=usage.session_id, limit=usage.limit, max_tokens=max_tokens, reason=str(FoldReason.ASKED))
+        return await self.folder.fold(task, partial(self.report, usage.session_id))
+
+    async def settle(self) -> None:
+        """Wait until no fold is being made in this event loop."""
+        while tasks := {p.task for p in self._sessions.values() if p.task is not None and _here(p.task)}:
+            await asyncio.wait(tasks)
+
+    def _decided(self, usage: Usage) -> FoldDecision:
+        policy, room = self.policy, usage.limit - usage.system
+        progress = self._sessions.get(usage.session_id) or _Progress()
+        latest = min(usage.used - usage.system - usage.memory, policy.keep_latest * usage.mean)
+        now = self.clock()
+        last = None
+        if progress.tried_at is not None:
+            grown = usage.used - progress.tried_tokens
+            last = FruitlessTry(failed=progress.failed, seconds=now - progress.tried_at, grown=grown)
+        return fold_decision(
+            policy,
+            used=usage.used,
+            limit=usage.limit,
+            system=usage.system,
+            foldable=usage.used - usage.system - usage.memory - usage.mean,
+            expected_after=usage.system + policy.history_after(room, latest),
+            turns_since_fold=usage.turns,
+            since_last_request=None if progress.requested_at is None else now - progress.requested_at,
+            last_try=last,
+            in_flight=progress.task is not None and _running(progress.task),
+        )
+
+    def _start(self, usage: Usage, decision: FoldDecision) -> None:
+        task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(decision.reason))
+        self._progress(usage.session_id).task = asyncio.get_running_loop().create_task(self._folded(task, usage))
+
+    async def _folded(self, task: FoldTask, usage: Usage) -> bool:
+        """Make the fold, and note how it went. Whatever fails, the conversation goes on."""
+        progress = self._progress(task.session_id)
+        failed = False
+        try:
+            async with asyncio.timeout(self.policy.give_up_seconds):
+                folded = await self.folder.fold(task, partial(self.report, task.session_id))
+        except Exception as error:  # strategies, summarizers and memories are foreign code
+            self.report(task.session_id, EventKind.FOLD_FAILED, {"reason": type(error).__name__, "tokens": usage.used})
+            folded, failed = False, True
+        progress.tried_at = None if folded else self.clock()
+        progress.tried_tokens, progress.failed = usage.used, failed
+        return folded
+
+    def _progress(self, session_id: str) -> _Progress:
+        progress = self._sessions.setdefault(session_id, _Progress())
+        if len(self._sessions) > _MOST_SESSIONS:
+            idle = next((id for id, p in self._sessions.items() if id != session_id and (p.task is None or p.task.done())), None)
+            if idle is not None:
+                del self._sessions[idle]
+        return progress
+
+
+def _running(task: asyncio.Task[bool]) -> bool:
+    """Whether the task will still come to an end: not where its event loop was closed over it."""
+    return not task.done() and not task.get_loop().is_closed()
+
+
+def _here(task: asyncio.Task[bool]) -> bool:
+    """Whether the task can be waited for: it is not done, and of this event loop."""
+    return _running(task) and task.get_loop() is asyncio.get_running_loop()

@@ -1,0 +1,242 @@
+"""Fold the oldest steps of a conversation into one summary and a ledger of facts (R111, R115, R118, R130)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from attrs import field, frozen
+
+from contextport.contracts import (
+    Compression,
+    CompressionStrategy,
+    FactLedger,
+    Fold,
+    FoldsHistory,
+    Hint,
+    InvalidArgument,
+    Json,
+    Kind,
+    Message,
+    Summarizer,
+    Summary,
+    SummaryFailed,
+    SummaryRequest,
+    TokenCounter,
+    implements,
+    ledger_of,
+    message_tokens,
+    verify,
+)
+from contextport.contracts.counting import total_tokens
+from contextport.strategies.arguments import check_count
+from contextport.strategies.atoms import is_system, split
+from contextport.strategies.facts import extract_facts, facts_message, merged
+from contextport.strategies.keep_recent_tokens import KeepRecentTokens, unchanged
+from contextport.strategies.summaries import CheckedSummarizer, CheckedSummary, ExtractiveSummarizer, summary_message
+
+from .boundary import cut_of
+from .policy import FoldPolicy
+
+__all__ = ["FoldOldest"]
+
+_LEAST_SUMMARY = 16  # tokens for summary message and its header where the share of a small window would be less
+
+
+@implements(CompressionStrategy, FoldsHistory)
+@frozen
+class FoldOldest:
+    """Replaces the oldest steps by a summary, once the conversation is over its budget; the newest stay as they are.
+
+    1. `layers`, such as `ShrinkToolResults`, make old tool results smaller. If that reaches the target, nothing else is done.
+    2. The oldest steps go: down to `policy.target_share` of the budget, but not into the newest `policy.keep_latest` messages,
+       rounded outward to whole turns, as long as those leave room (D2). What is pinned or important, what waits for a result, and
+       the question of a turn that goes on stay in their places.
+    3. Their facts go into the ledger, and `summarizer` writes a summary of them and of the one before. It is checked, unless the
+       summarizer vouches for it (`IsGrounded`). Where no summary comes about, the oldest steps are left out with a mark (D17).
+
+    What is rewritten or folded is in `Compression.fold`, so that a manager does it once and for good. `raw_reach` is how many
+    tokens of raw history are read again for a new summary, instead of the old one (R122).
+    """
+
+    counter: TokenCounter
+    summarizer: Summarizer | None = None
+    policy: FoldPolicy = field(factory=FoldPolicy)
+    layers: tuple[CompressionStrategy, ...] = field(default=(), converter=tuple)
+    hint: Hint = Hint.GENERAL
+    tools: tuple[Json, ...] = field(default=(), converter=tuple)
+    raw_reach: int = 16_000
+    _checked: CheckedSummarizer = field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        verify(self.counter, TokenCounter)
+        for layer in self.layers:
+            verify(layer, CompressionStrategy)
+        check_count("raw_reach", self.raw_reach)
+        inner = ExtractiveSummarizer(self.counter) if self.summarizer is None else self.summarizer
+        verify(inner, Summarizer)
+        checked = inner if isinstance(inner, CheckedSummarizer) else CheckedSummarizer(inner, self.counter)
+        object.__setattr__(self, "_checked", checked)
+
+    @property
+    def reach(self) -> int:
+        window = self._checked.max_input
+        return self.raw_reach if window is None else min(self.raw_reach, window)
+
+    def estimate_tokens(self, messages: Sequence[Message]) -> int:
+        return total_tokens(messages, self.counter)
+
+    async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
+        if max_tokens < 0:
+            raise InvalidArgument(f"max_tokens is {max_tokens}; it must be 0 or more", value=max_tokens)
+        tokens = self.estimate_tokens(messages)
+        if tokens <= max_tokens:
+            return unchanged(messages, tokens)
+        target = self._target(messages, max_tokens)
+        layered = await self._layered(messages, target.aim)
+        before = {message.id: message for message in messages}
+        rewritten = tuple([message for message in layered if message is not before[message.id]])
+        if rewritten and self.estimate_tokens(layered) <= target.aim:
+            fold, stays = self._rewriting(messages, layered, rewritten, target)
+            return await self._result(messages, stays, max_tokens, "old tool results were shortened", fold)
+        try:
+            fold, stays = await self._folding(messages, layered, rewritten, target)
+        except _NothingFolded as reason:
+            return await self._result(messages, layered, max_tokens, str(reason), None)
+        return await self._result(messages, stays, max_tokens, "the oldest steps were folded", fold)
+
+    def _target(self, messages: Sequence[Message], max_tokens: int) -> _Target:
+        system = total_tokens([message for message in messages if is_system(message)], self.counter)
+        room = max(0, max_tokens - system)
+        said = [message for message in messages if message.in_conversation and not is_system(message)]
+        latest = total_tokens(said[-self.policy.keep_latest :], self.counter)
+        return _Target(max_tokens=max_tokens, room=room, aim=system + self.policy.history_after(room, latest))
+
+    async def _layered(self, messages: Sequence[Message], aim: int) -> Sequence[Message]:
+        """The messages with old results made smaller, none of them missing."""
+        current = messages
+        for layer in self.layers:
+            result = await layer.compress(current, aim)
+            if [message.id for message in result.messages] == [message.id for message in current]:
+                current = result.messages
+        return current
+
+    def _rewriting(
+        self, given: Sequence[Message], layered: Sequence[Message], rewritten: tuple[Message, ...], target: _Target
+    ) -> tuple[Fold, list[Message]]:
+        """The fold that only makes tool results shorter: their facts are kept, and the summary stays."""
+        earlier, old = _of_kind(given, Kind.SUMMARY), _of_kind(given, Kind.FACTS)
+        ids = {message.id for message in rewritten}
+        found = extract_facts([message for message in given if message.id in ids])
+        ledger = merged(ledger_of(old), found, max_facts=self.policy.max_facts)
+        stays = [message for message in layered if message is not old and message is not earlier]
+        facts = self._facts(ledger, stays if earlier is None else [earlier, *stays], target, f"facts/{_name(rewritten)}")
+        fold = Fold(summary=earlier, facts=facts, rewritten=rewritten, origin="layers")
+        return fold, _assembled(stays, earlier, facts)
+
+    async def _folding(
+        self, given: Sequence[Message], layered: Sequence[Message], rewritten: tuple[Message, ...], target: _Target
+    ) -> tuple[Fold, list[Message]]:
+        """The fold of the oldest steps, and what stays. Raises `_NothingFolded` if there is none."""
+        earlier, old = _of_kind(given, Kind.SUMMARY), _of_kind(given, Kind.FACTS)
+        said = [message for message in layered if message is not earlier and message is not old]
+        steps = split(said, self.counter)
+        memory = self.policy.summary_cap(target.room) + self.policy.facts_cap(target.room)
+        free = max(0, target.aim - steps.system_tokens)
+        cut = cut_of(steps, self.policy, target.max_tokens, free - min(memory, free // 2))
+        if not cut.covers or cut.tokens < self.policy.min_gain_of(target.room):
+            raise _NothingFolded(f"there is too little to fold: {cut.tokens} tokens")
+        covered = [message for message in given if message.id in cut.covers]
+        stays = [message for message in said if message.id not in cut.covers]
+        name = _name(covered)
+        read = cut.covers | {message.id for message in rewritten}
+        found = extract_facts([message for message in given if message.id in read])
+        ledger = merged(ledger_of(old), found, max_facts=self.policy.max_facts)
+        written = await self._written(given, covered, stays, earlier, ledger, target)
+        summary = summary_message(written.summary, id=f"summary/{name}")
+        ledger = merged(ledger, written.summary.facts, max_facts=self.policy.max_facts)
+        facts = self._facts(ledger, [summary, *stays], target, f"facts/{name}")
+        kept = {message.id for message in stays}
+        fold = Fold(
+            covers=tuple([message.id for message in covered]),
+            summary=summary,
+            facts=facts,
+            rewritten=tuple([message for message in rewritten if message.id in kept]),
+            origin=written.summary.origin,
+            faults=written.faults,
+            usage=written.summary.usage,
+        )
+        return fold, _assembled(stays, summary, facts)
+
+    async def _written(
+        self,
+        given: Sequence[Message],
+        covered: list[Message],
+        stays: list[Message],
+        earlier: Message | None,
+        ledger: FactLedger,
+        target: _Target,
+    ) -> CheckedSummary:
+        """The summary of what is covered, within what is left beside what stays."""
+        header = message_tokens(summary_message(Summary(), id="header"), self.counter)
+        left = target.max_tokens - self.estimate_tokens(stays)
+        cap = max(self.policy.summary_cap(target.room), min(_LEAST_SUMMARY, left)) - header
+        if cap < 1:
+            raise _NothingFolded(f"no room for a summary: {left} tokens are left")
+        request = SummaryRequest(
+            messages=tuple(covered if earlier is None else [earlier, *covered]),
+            max_tokens=cap,
+            hint=self.hint,
+            handoff=earlier is None,
+            ledger=ledger,
+            live=tuple(given),
+            tools=self.tools,
+        )
+        try:
+            return await self._checked.summarize_checked(request)
+        except SummaryFailed as error:
+            raise _NothingFolded("no summary could be kept") from error
+
+    def _facts(self, ledger: FactLedger, beside: list[Message], target: _Target, id: str) -> Message | None:
+        """The ledger as a message, with as many facts in its text as there is room for."""
+        used = self.estimate_tokens(beside)
+        room = min(self.policy.facts_cap(target.room), max(target.aim - used, (target.max_tokens - used) // 2, 0))
+        return facts_message(ledger, self.counter, room, beside=beside, id=id)
+
+    async def _result(
+        self, given: Sequence[Message], window: Sequence[Message], max_tokens: int, reason: str, fold: Fold | None
+    ) -> Compression:
+        """The window as a result; where it does not fit yet, the oldest steps of it are left out."""
+        tokens = self.estimate_tokens(window)
+        if tokens > max_tokens:
+            window = (await KeepRecentTokens(self.counter).compress(window, max_tokens)).messages
+            tokens = self.estimate_tokens(window)
+        return Compression.of(given, window, tokens=tokens, max_tokens=max_tokens, reason=reason, fold=fold)
+
+
+class _NothingFolded(Exception):
+    """Why there is no fold."""
+
+
+@frozen(kw_only=True)
+class _Target:
+    """`max_tokens` that are allowed, the `room` they leave beside system messages, and the size that a fold goes down to."""
+
+    max_tokens: int
+    room: int
+    aim: int
+
+
+def _of_kind(messages: Sequence[Message], kind: Kind) -> Message | None:
+    return next((message for message in messages if message.kind is kind), None)
+
+
+def _assembled(stays: Sequence[Message], summary: Message | None, facts: Message | None) -> list[Message]:
+    """System messages that come first, summary and facts, then the rest."""
+    first = next((n for n, message in enumerate(stays) if not is_system(message)), len(stays))
+    return [*stays[:first], *(message for message in (summary, facts) if message is not None), *stays[first:]]
+
+
+def _name(messages: Sequence[Message]) -> str:
+    """A name for what is made of these messages: the same for the same messages."""
+    return hashlib.sha256("\n".join([message.id for message in messages]).encode("utf-8", "surrogatepass")).hexdigest()[:32]
