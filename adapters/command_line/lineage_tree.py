@@ -87,14 +87,19 @@ def _branches(fold: FoldRecord, coverages: Mapping[str, Coverage]) -> Iterator[s
     coverage = coverages.get(fold.summary_id or "")
     if coverage is not None and coverage.own.first <= coverage.own.last:
         earlier = coverages.get(coverage.earlier or "")
-        count = coverage.messages - (earlier.messages if earlier else 0)
+        count = coverage.messages - (earlier.messages if earlier else 0) - len(coverage.released)
         yield f"{span_text(coverage.own.first, coverage.own.last)}: {_counted(count, 'message')} folded here"
+    if coverage is not None and coverage.released:
+        yield f"stood till then: {_numbers(sorted(coverage.released))}"
     if fold.kept:
-        numbers = ", ".join(map(str, fold.kept[:_MOST_NUMBERS]))
-        more = f" and {len(fold.kept) - _MOST_NUMBERS} more" if len(fold.kept) > _MOST_NUMBERS else ""
-        yield f"left standing: {numbers}{more}"
+        yield f"left standing: {_numbers(fold.kept)}"
     if fold.rewritten:
         yield f"shortened: {_counted(len(fold.rewritten), 'later message')}, {fold.rewriting_saved:,} tokens saved"
+
+
+def _numbers(seqs: Sequence[int]) -> str:
+    more = f" and {len(seqs) - _MOST_NUMBERS} more" if len(seqs) > _MOST_NUMBERS else ""
+    return f"{', '.join(map(str, seqs[:_MOST_NUMBERS]))}{more}"
 
 
 def _counted(count: int, one: str, more: str = "") -> str:

@@ -38,8 +38,8 @@ class Coverage:
     """What a summary stands for: the `messages` said in the entries of `span`, of `tokens` tokens, without those in `kept`.
 
     `kept` are messages of the span that stay in windows as they are, such as pinned ones, by their seq. The entries of `own` no
-    summary covered before; the rest it took over from the summary `earlier`. Entries of a span that are no part of the
-    conversation, such as older folds, are not counted.
+    summary covered before, nor those that were `released`: kept by the fold before, but not by this one. The rest it took over
+    from the summary `earlier`. Entries of a span that are no part of the conversation, such as older folds, are not counted.
     """
 
     summary_id: str
@@ -47,6 +47,7 @@ class Coverage:
     own: Span
     earlier: str | None
     kept: frozenset[int]
+    released: frozenset[int]
     messages: int
     tokens: int
 
@@ -231,22 +232,25 @@ async def _lineage_of(
 def _coverages_of(folds: tuple[FoldRecord, ...]) -> tuple[Coverage, ...]:
     found: list[Coverage] = []
     for fold in folds:
-        if fold.summary_id is None:
-            continue
-        before = found[-1] if found else None
-        own = Span(fold.first if before is None else before.span.last + 1, fold.through)
-        found.append(
-            Coverage(
-                summary_id=fold.summary_id,
-                span=Span(fold.first, fold.through),
-                own=own,
-                earlier=None if before is None else before.summary_id,
-                kept=frozenset(fold.kept),
-                messages=fold.messages,
-                tokens=fold.tokens,
-            )
-        )
+        if fold.summary_id is not None:
+            found.append(_coverage_of(fold, fold.summary_id, found[-1] if found else None))
     return tuple(found)
+
+
+def _coverage_of(fold: FoldRecord, summary_id: str, before: Coverage | None) -> Coverage:
+    kept = frozenset(fold.kept)
+    released = frozenset[int]() if before is None else before.kept - kept
+    first = fold.first if before is None else min(fold.first, before.span.first, *released)
+    return Coverage(
+        summary_id=summary_id,
+        span=Span(first, fold.through),
+        own=Span(fold.first if before is None else before.span.last + 1, fold.through),
+        earlier=None if before is None else before.summary_id,
+        kept=kept,
+        released=released,
+        messages=fold.messages,
+        tokens=fold.tokens,
+    )
 
 
 def _successors_of(folds: tuple[FoldRecord, ...]) -> dict[int, str | None]:

@@ -35,6 +35,7 @@ class FoldedLog:
         through: int,
         summary: str | None,
         kept: tuple[int, ...] = (),
+        first: int = 0,
         known: tuple[str, ...] = (),
         facts: bool = True,
         commit: bool = True,
@@ -48,7 +49,7 @@ class FoldedLog:
         covered = [e for e in epoch if e.seq <= through and e.seq not in kept and e.message.in_conversation]
         record = FoldRecord(
             previous=self._live if self._epoch == head.epoch else 0,
-            first=epoch[0].seq,
+            first=first or epoch[0].seq,
             through=through,
             messages=len(covered),
             tokens=sum(entry.tokens for entry in covered),

@@ -86,6 +86,22 @@ def test_every_message_has_the_first_summary_that_covered_it(log: FoldedLog) -> 
     assert [replaced[seq] for seq in (17, 18, 19, 23, 24)] == ["s3", "s3", "s3", None, None]
 
 
+def test_a_message_that_stood_before_the_first_summary_can_be_covered_later(log: FoldedLog) -> None:
+    async def steps(log: FoldedLog) -> None:
+        await log.say(6)
+        await log.fold(through=4, summary="s1", kept=(1, 3), first=2)
+        await log.fold(through=6, summary="s2", kept=(3,), first=2)
+
+    found = run(log, steps)
+    assert [found.replaced_by(seq) for seq in range(1, 7)] == ["s2", "s1", None, "s1", "s2", "s2"]
+    assert [(one.span, one.released) for one in found.summaries] == [(Span(2, 4), frozenset()), (Span(1, 6), frozenset({1}))]
+
+    async def ids() -> list[str]:
+        return [entry.message.id async for entry in found.messages_of(log.store, "s2")]
+
+    assert asyncio.run(ids()) == ["m1", "m2", "m4", "m5", "m6"]
+
+
 def test_a_summary_and_its_facts_have_successors(log: FoldedLog) -> None:
     found = run(log, three_folds)
     assert [fold.seq for fold in found.folds] == [11, 20, 25]
