@@ -24,7 +24,8 @@ from contextport.strategies.head_and_tail import shorten_text
 
 from .held_results import result_tokens, with_result_within
 from .ingest_rules import INGEST_RULES, IngestRule
-from .json_text import is_json, shrink_json
+from .json_spans import is_json
+from .json_text import shrink_json
 from .markers import REPEAT_CALL, left_out
 from .shapes import Cut
 

@@ -8,11 +8,11 @@ from typing import Literal
 
 from attrs import define, field
 
-__all__ = ["JsonNode", "json_tree"]
+__all__ = ["JsonNode", "is_json", "json_tree"]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _OUTSIDE = re.compile(r"\S")
-_DEEPEST = 60  # levels; deeper texts are left to the shape of plain text
+_DEEPEST = 60  # levels; of a deeper text nothing but a mark is made
 
 
 @define
@@ -31,15 +31,20 @@ class JsonNode:
         return self.start if self.key is None else self.key[0]
 
 
-def json_tree(text: str) -> JsonNode | None:
-    """The tree of a JSON object or array; None if the text is none, or is nested deeper than 60 levels."""
+def is_json(text: str) -> bool:
+    """Whether the text is a JSON object or array."""
     first = _OUTSIDE.search(text)
     if first is None or first[0] not in "{[":
-        return None
+        return False
     try:
         json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        return False
+    return True
+
+
+def json_tree(text: str) -> JsonNode | None:
+    """The tree of a text that is JSON by `is_json`; None if it is nested deeper than 60 levels."""
     open_nodes: list[JsonNode] = []
     key: tuple[int, int] | None = None
     last: tuple[int, int] = (0, 0)

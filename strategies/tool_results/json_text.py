@@ -16,12 +16,14 @@ from contextport.strategies.head_and_tail import grapheme_cut
 from .json_spans import JsonNode, json_tree
 from .markers import REPEAT_CALL, left_out
 
-__all__ = ["is_json", "shrink_json"]
+__all__ = ["shrink_json"]
 
 _MARK_KEY = "…"
 _SHORT = 64  # characters of a string that is an identifier, a name, a date or a path, and no prose
-_FIELDS_PER_STEP = 8  # fields of an object, and
-_CHARS_PER_STEP = 64  # characters of a string, for each entry of an array
+_BRIEF = 24  # characters of a string where little room is
+_FLAT = 4  # below this measure no object or array within an object is opened
+_FIELDS_PER_STEP = 2  # fields of an object, and
+_CHARS_PER_STEP = 16  # characters of a string, for each step of the measure
 _IDENTIFIER = re.compile(
     r'"(?:\w*[_-])?(?:id|ids|key|name|number|no|code|uuid|sku|status|errors?|message|result|url|path)"|"\w+I[dD]s?"'
 )
@@ -29,47 +31,45 @@ _UNIT = re.compile(r"\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u\w{4}|\\.|[^\\]",
 _REACH = 512  # characters after a cut that tell whether it is a legal one
 
 
-def is_json(text: str) -> bool:
-    """Whether the text is a JSON object or array."""
-    return json_tree(text) is not None
-
-
 def shrink_json(text: str, fits: Callable[[str], bool]) -> str | None:
-    """The largest shortened form that fits and is JSON; None if the text is no JSON, or not even a JSON string with a mark fits.
+    """The largest shortened form of a text that is JSON which fits and is JSON; None if not even a JSON string with a mark fits.
 
-    One measure decides how much stays: so many entries of each array, eight times as many fields of each object, with the
-    identifiers and single values first, and 64 times as many characters of each string. At measure 0 an object or array within
-    the outermost is a mark, and strings are short.
+    One measure decides how much stays: half as many entries of each array, twice as many fields of each object, with the
+    identifiers and single values first, and 16 times as many characters of each string. Below measure 4 no object or array
+    within an object is opened.
     """
     root = json_tree(text)
-    if root is None:
-        return None
+    hows = (REPEAT_CALL, "")  # without room for both, some of what it says is worth more than how to see the rest
+    if root is not None:
+        for how in hows:
+            found = _largest(text, root, how, fits)
+            if found is not None:
+                return found
+    marks = [_quoted(left_out(len(text), "character", how)) for how in hows]
+    return next((mark for mark in marks if fits(mark)), None)
 
-    def shortened(measure: int) -> str:
-        return _Writer(text, measure).written(root)
 
-    best = shortened(0) if fits(shortened(0)) else None
-    low, high, measure = 1, max(1, _longest(root)), 1
+def _largest(text: str, root: JsonNode, how: str, fits: Callable[[str], bool]) -> str | None:
+    """The form of the largest measure that fits, found by doubling and halving."""
+    best: str | None = None
+    low, high, measure = 1, _longest(root), 1
     doubling = True
     while low <= high:
-        candidate = shortened(measure)
+        candidate = _Writer(text, measure, how).written(root)
         if fits(candidate):
             best, low = candidate, measure + 1
         else:
             high, doubling = measure - 1, False
         measure = min(high, measure * 2) if doubling else (low + high) // 2
-    if best is not None:
-        return best
-    marks = (left_out(len(text), "character", REPEAT_CALL), left_out(len(text), "character"))
-    return next((mark for mark in map(_quoted, marks) if fits(mark)), None)
+    return best
 
 
 def _longest(root: JsonNode) -> int:
     """The measure from which on nothing is left out."""
-    longest, nodes = 1, [root]
+    longest, nodes = _FLAT, [root]
     while nodes:
         node = nodes.pop()
-        longest = max(longest, len(node.items), (node.stop - node.start) // _CHARS_PER_STEP + 1 if not node.items else 1)
+        longest = max(longest, 2 * len(node.items) if node.items else (node.stop - node.start) // _CHARS_PER_STEP + 1)
         nodes.extend(node.items)
     return longest
 
@@ -84,8 +84,8 @@ class _Writer:
 
     text: str
     measure: int
-    hinted: bool = False
-    depth: int = 0
+    how: str
+    within_object: bool = False
     out: list[str] = field(factory=list[str])
 
     def written(self, root: JsonNode) -> str:
@@ -93,31 +93,37 @@ class _Writer:
         return self.text[: root.start] + "".join(self.out) + self.text[root.stop :]
 
     def _mark(self, count: int, unit: str) -> str:
-        how = "" if self.hinted else REPEAT_CALL
-        self.hinted = True
+        how, self.how = self.how, ""
         return left_out(count, unit, how)
 
     def _write(self, node: JsonNode) -> None:
         if not node.items:
             self._leaf(node)
-        elif self.depth > 0 and self.measure == 0:
-            mark = self._mark(len(node.items), "entry")
-            self.out.append(_quoted(mark) if node.kind == "object" else f"[{_quoted(mark)}]")
+        elif self.within_object and self.measure < _FLAT:
+            self._closed(node)
         else:
-            self.depth += 1
+            outside, self.within_object = self.within_object, self.within_object or node.kind == "object"
             self._entries(node, self._kept(node))
-            self.depth -= 1
+            self.within_object = outside
+
+    def _closed(self, node: JsonNode) -> None:
+        """A mark in place of an object or array, unless that is shorter."""
+        written, how = self.text[node.start : node.stop], self.how
+        mark = _quoted(self._mark(len(node.items), "entry"))
+        mark = mark if node.kind == "object" else f"[{mark}]"
+        if len(written) <= len(mark):
+            self.how = how
+        self.out.append(min(mark, written, key=len))
 
     def _leaf(self, node: JsonNode) -> None:
         written = self.text[node.start : node.stop]
-        limit = max(_SHORT, self.measure * _CHARS_PER_STEP)
+        limit = max(_BRIEF if self.measure < _FLAT else _SHORT, self.measure * _CHARS_PER_STEP)
         if node.kind != "string" or len(written) <= limit + 2:
             self.out.append(written)
             return
         content = written[1:-1]
         kept = _cut(content, limit)
-        mark = left_out(len(content) - kept, "character", "" if self.hinted else REPEAT_CALL)
-        if len(content) - kept <= len(mark):
+        if len(content) - kept <= len(left_out(len(content) - kept, "character", self.how)):
             self.out.append(written)
         else:
             self.out.append(f'"{content[:kept]}{self._mark(len(content) - kept, "character")}"')
@@ -125,8 +131,8 @@ class _Writer:
     def _kept(self, node: JsonNode) -> list[int]:
         """Indices of the entries that stay, in order."""
         if node.kind == "array":
-            return list(range(min(max(1, self.measure), len(node.items))))
-        count = max(1, self.measure) * _FIELDS_PER_STEP
+            return list(range(min((self.measure + 1) // 2, len(node.items))))
+        count = self.measure * _FIELDS_PER_STEP
         if count >= len(node.items):
             return list(range(len(node.items)))
         return sorted(sorted(range(len(node.items)), key=lambda n: (self._rank(node.items[n]), n))[:count])

@@ -15,7 +15,6 @@ __all__ = ["chosen_lines", "ends_first", "lines_of", "ranked"]
 
 _CLIPS = (1 << 40, 1_000, 200)  # characters of a line; longer ones are cut when too few lines fit
 _ENOUGH_LINES = 6  # fewer kept lines than this, and long lines are cut
-_LEAST_CHARS = 12  # a shorter gap is not worth a marker in any counter
 
 #: What else the marker for lines[start:stop] says, such as `+3 -1`.
 GapNote = Callable[[int, int], str]
@@ -112,10 +111,11 @@ class _Layout:
         out: list[str] = []
         at, hinted = 0, False
         for index in (*sorted(kept), len(self.lines)):
-            if self._chars[index] - self._chars[at] > _LEAST_CHARS:
-                out.append(self._marker(at, index, "" if hinted else REPEAT_CALL))
+            marker = self._marker(at, index, "" if hinted else REPEAT_CALL) if at < index else ""
+            if self._chars[index] - self._chars[at] > len(marker):
+                out.append(marker)
                 hinted = True
-            else:
+            else:  # the marker would be longer than what it stands for
                 out.extend(self.lines[at:index])
             if index < len(self.lines):
                 out.append(self._clipped(self.lines[index]))

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from attrs import frozen
 
 from .diffs import is_diff, shrink_diff
-from .json_text import is_json, shrink_json
+from .json_spans import is_json
+from .json_text import shrink_json
 from .listings import is_listing, shrink_listing
 from .logs import is_log, shrink_log
 from .markers import left_out

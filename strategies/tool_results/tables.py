@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from .line_choice import chosen_lines, ends_first, lines_of, ranked
-from .telling_lines import error_lines
+from .telling_lines import distinct, error_lines
 
 __all__ = ["is_table", "shrink_table"]
 
@@ -53,5 +53,5 @@ def shrink_table(text: str, fits: Callable[[str], bool]) -> str | None:
     rule = next((n for n in range(min(3, len(lines))) if _MARKDOWN_RULE.match(lines[n][:2_000])), None)
     head = range(1 if rule is None else rule + 1)
     rows = range(len(head), len(lines))
-    order = ranked(len(lines), head, [n for n in error_lines(lines) if n in rows], ends_first(rows))
+    order = ranked(len(lines), head, [n for n in distinct(lines, error_lines(lines)) if n in rows], ends_first(rows))
     return chosen_lines(lines, order, fits, unit="row")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["conclusion_lines", "error_lines", "warning_lines"]
+__all__ = ["conclusion_lines", "distinct", "error_lines", "warning_lines"]
 
 _LONGEST_READ = 2_000  # characters of a line that are looked at
-_MOST = 40  # lines of one kind; more are repetition
+_MOST = 40  # wordings; more of them are noise
 _ERROR = re.compile(
     r"(?<!\bno )(?<!\b0 )(?:\b(?:errors?|exception|traceback|fatal|failed|failures?|panic(?:ked)?|critical|denied|cannot|"
     r"not found|undefined|aborted|killed|segmentation fault|timed? ?out)\b|\w(?:Error|Exception)\b)"
@@ -25,12 +25,12 @@ _VARYING = re.compile(r"0x[0-9a-f]+|\d+", re.IGNORECASE)
 
 
 def error_lines(lines: Sequence[str]) -> list[int]:
-    """Indices of lines that tell of an error, each wording once: repeats differ in their numbers alone."""
+    """Indices of the lines that tell of an error."""
     return _matching(lines, _ERROR)
 
 
 def warning_lines(lines: Sequence[str]) -> list[int]:
-    """Indices of lines that warn, each wording once."""
+    """Indices of the lines that warn."""
     return _matching(lines, _WARNING)
 
 
@@ -39,12 +39,15 @@ def conclusion_lines(lines: Sequence[str]) -> list[int]:
     return _matching(lines, _CONCLUSION)
 
 
-def _matching(lines: Iterable[str], pattern: re.Pattern[str]) -> list[int]:
+def distinct(lines: Sequence[str], indices: Iterable[int]) -> list[int]:
+    """The first line of each wording among `indices`, 40 at most: repeats differ in their numbers alone."""
     seen: dict[str, int] = {}
-    for n, line in enumerate(lines):
-        read = line[:_LONGEST_READ]
-        if pattern.search(read):
-            seen.setdefault(_VARYING.sub("0", read).strip(), n)
-            if len(seen) == _MOST:
-                break
+    for n in indices:
+        seen.setdefault(_VARYING.sub("0", lines[n][:_LONGEST_READ]).strip(), n)
+        if len(seen) == _MOST:
+            break
     return list(seen.values())
+
+
+def _matching(lines: Sequence[str], pattern: re.Pattern[str]) -> list[int]:
+    return [n for n, line in enumerate(lines) if pattern.search(line[:_LONGEST_READ])]
