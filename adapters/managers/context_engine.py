@@ -60,6 +60,7 @@ from contextport.strategies.folding import FoldDecision, FoldPolicy
 from .compression_guard import CompressionGuard
 from .context_report import context_of, figures_of, stats_of
 from .fold_schedule import FoldSchedule, Usage, usage_of
+from .fragment_recall import Fragments, fragments_for, with_fragments
 from .history_folder import HistoryFolder
 from .live_fold import read_live_fold
 from .message_intake import check_session, take
@@ -81,6 +82,7 @@ class _Session:
 
     session_id: str
     window: SessionWindow
+    fragments: Fragments | None = None
     pending: dict[int, Entry] = attrs.field(factory=dict[int, Entry])
 
     def added(self, head: Head) -> list[Entry] | None:
@@ -275,6 +277,8 @@ class ContextEngine:
         provider = profile_of(profile)
         head, basis, outlook = await self._ready(session_id, max_tokens)
         window = await self._window(head, basis, once=max_tokens is not None)
+        if self._folds is not None:
+            window = await self._with_fragments(session_id, window)
         if provider is None:
             context = context_of(head, window, window.view, NO_PROVIDER, config=self._config, outlook=outlook)
         else:
@@ -350,6 +354,19 @@ class ContextEngine:
         region = await read_region(self._store, self._counter, head, basis.room.limit if self._stable else None, basis.fold)
         window = await self._fresh(head.session_id, basis, region)
         return window if once else self._hold(head.session_id, None, window)
+
+    async def _with_fragments(self, session_id: str, window: SessionWindow) -> SessionWindow:
+        """The window with the original words of folded messages that its newest question asks about."""
+        held = self._sessions.get(session_id)
+        known = None if held is None else held.fragments
+        found = await fragments_for(window, session_id, self._store, self._counter, known)
+        if held is not None and found is not known:
+            held.fragments = found
+        shown = with_fragments(window, found, self._counter)
+        if shown is not window and found is not known:
+            tokens = shown.view.tokens - window.view.tokens
+            self._emit(session_id, EventKind.FRAGMENT_RECALLED, {"tokens": tokens})
+        return shown
 
     def _usage_with(self, held: _Session, last_seq: int) -> Usage:
         """The usage of a session with the entries that were added since its window was made."""
@@ -448,7 +465,7 @@ class ContextEngine:
     async def get_context_stats(self, session_id: str) -> ContextStats:
         check_session(session_id)
         head, basis, _ = await self._ready(session_id, None)
-        window = await self._window(head, basis)
+        window = await self._with_fragments(session_id, await self._window(head, basis))
         return stats_of(head, window, self._counter, tool_tokens=self._tool_tokens, model_window=self._budget.window)
 
     async def compact(self, session_id: str, *, max_tokens: int | None = None) -> bool:

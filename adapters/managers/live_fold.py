@@ -32,6 +32,7 @@ class LiveFold:
     standing: tuple[Entry, ...] = ()
     tokens: int = 0
     rewritten: dict[str, Message] = field(init=False)
+    _ledger: FactLedger | None = field(init=False, default=None, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         self.rewritten = {message.id: message for message in self.record.rewritten}
@@ -48,8 +49,10 @@ class LiveFold:
 
     @property
     def ledger(self) -> FactLedger:
-        """The facts known up to the fold."""
-        return ledger_of(next((message for message in self.messages if message.kind is Kind.FACTS), None))
+        """The facts known up to the fold, read when they are first asked for."""
+        if self._ledger is None:
+            self._ledger = ledger_of(next((message for message in self.messages if message.kind is Kind.FACTS), None))
+        return self._ledger
 
 
 async def read_live_fold(store: ContextStore, head: Head, state: SessionState, counter: TokenCounter) -> LiveFold | None:

@@ -17,9 +17,9 @@ class FoldPolicy:
     """The settings of folds. Shares are of the room: what the limit leaves beside the system prompt, limit - system.
 
     Below `light` nothing is folded. From `light` on, a fold is made if it pays; from `heavy` on, whatever it costs, and a window
-    waits for it up to `wait_seconds` (R83 to R86, D14). One that takes longer than `give_up_seconds` is given up. A fold goes down
-    to `target_share`, far below `light`, so that there are few of them: each makes the provider read the window anew. It leaves
-    the newest `keep_latest` messages alone (R78, R85).
+    waits for it up to `wait_seconds` (R83 to R86, D14); after `give_up_seconds` a fold is given up. It goes down to
+    `target_share`, far below `light`, so that there are few of them: each makes the provider read the window anew. It leaves the
+    newest `keep_latest` messages alone (R78, R85).
 
     A fold that frees less than `min_gain` is not made. One that failed is tried again after `cooldown_seconds`, one that freed
     nothing after the conversation grew by `cooldown_share` (R91, D17).
