@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from functools import partial
 from math import ceil
 from typing import Any
 
@@ -24,7 +22,6 @@ from contextport.contracts import (
     ContextStats,
     ContextStore,
     Draft,
-    Entry,
     Event,
     EventKind,
     EventSink,
@@ -44,7 +41,6 @@ from contextport.contracts import (
     Receipt,
     Replays,
     ShapesWindow,
-    Shortening,
     StablePrefix,
     StateConflict,
     TokenCounter,
@@ -53,53 +49,26 @@ from contextport.contracts import (
     provides,
     verify,
 )
-from contextport.contracts.counting import total_tokens
 from contextport.strategies import KeepRecentTokens, is_system
 from contextport.strategies.folding import FoldDecision, FoldPolicy
+from contextport.strategies.tool_results import IngestPolicy
 
 from .compression_guard import CompressionGuard
 from .context_report import context_of, figures_of, stats_of
-from .fold_schedule import FoldSchedule, Usage, usage_of
-from .fragment_recall import Fragments, fragments_for, with_fragments
+from .fold_schedule import FoldSchedule, usage_of
 from .history_folder import HistoryFolder
-from .live_fold import read_live_fold
 from .message_intake import check_session, take
 from .provider_window import NO_PROVIDER, profile_of, view_for
 from .receipt_replay import replayed
-from .region_reader import read_region
+from .result_intake import original_in_log, with_originals
 from .session_state import SessionState
-from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, said_in, slots_of, stand_ins_in
+from .session_window import Basis, SessionWindow
+from .window_keeper import WindowKeeper
 
 __all__ = ["ContextEngine"]
 
 _MOST_PENDING = 512  # adds remembered between two windows of a session; beyond that its window is read again
 _STATE_TRIES = 100  # lost races for one state change before it is reported
-
-
-@attrs.define
-class _Session:
-    """What is held of one session: its last window, and entries added since by this engine."""
-
-    session_id: str
-    window: SessionWindow
-    fragments: Fragments | None = None
-    pending: dict[int, Entry] = attrs.field(factory=dict[int, Entry])
-
-    def added(self, head: Head) -> list[Entry] | None:
-        """The entries after the window up to `head`, if all of them were added by this engine."""
-        known = self.window.region.last_seq
-        if head.last_seq < known:
-            return None
-        try:
-            return [self.pending[seq] for seq in range(known + 1, head.last_seq + 1)]
-        except KeyError:
-            return None
-
-    def advance(self, window: SessionWindow) -> None:
-        """Hold a later window, and no entries that are in it."""
-        self.window = window
-        last = window.region.last_seq
-        self.pending = {seq: entry for seq, entry in self.pending.items() if seq > last}
 
 
 @implements(ContextManager, AddsGroups, Compacts, Replays, ShapesWindow)
@@ -114,6 +83,8 @@ class ContextEngine:
     session is; any other is shown all of the epoch. One that provides `FoldsHistory` is asked for folds, when and how `folding`
     says; they are kept in the log, and windows that still do not fit are trimmed to the newest steps. Before a fold, durable
     facts go to `memory`, under the scope that `scope_of` gives a session: one of its own, unless the host says otherwise.
+
+    `ingest` shortens large tool results as they come in; the whole ones are kept in the log, see `original`.
 
     `active_sessions` bounds how many sessions are held between calls; one that
     is not held is read from the store again.
@@ -137,6 +108,7 @@ class ContextEngine:
         folding: FoldPolicy | None = None,
         memory: LongTermMemory | None = None,
         scope_of: Callable[[str], MemoryScope] | None = None,
+        ingest: IngestPolicy | None = None,
     ) -> None:
         verify(store, ContextStore)
         verify(counter, TokenCounter)
@@ -154,9 +126,9 @@ class ContextEngine:
         chosen: CompressionStrategy = strategy if strategy is not None else KeepRecentTokens(counter)
         verify(chosen, CompressionStrategy)
         folds = provides(chosen, FoldsHistory)
-        self._guard = CompressionGuard(KeepRecentTokens(counter) if folds else chosen, counter, strict)
-        self._stable = folds or provides(chosen, StablePrefix)
+        self._ingest = ingest
         self._strategy = chosen
+        self._strict = strict
         self._budget = budget if budget is not None else Budget.from_limits(Limits(source="default"))
         self._tools = tuple(tools)
         self._tool_tokens = counter.count_tools(tools)
@@ -169,16 +141,25 @@ class ContextEngine:
                 store=store, counter=counter, strategy=chosen, clock=clock, memory=memory, scope_of=scope_of or _own_scope
             )
             self._folds = FoldSchedule(folder=folder, policy=folding or FoldPolicy(), clock=clock, report=self._emit)
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        self._active_sessions = active_sessions
+        self._windows = WindowKeeper(
+            store=store,
+            counter=counter,
+            guard=CompressionGuard(KeepRecentTokens(counter) if folds else chosen, counter, strict),
+            stable=folds or provides(chosen, StablePrefix),
+            budget=self._budget,
+            tool_tokens=self._tool_tokens,
+            model=model,
+            report=self._emit,
+            most_held=active_sessions,
+        )
         self._config = self._digest()
-        self._room(None, None)
+        self._windows.room(None, None)
 
     # --- adding -------------------------------------------------------------------------------------------------------
 
     async def add_message(self, session_id: str, message: Message | Mapping[str, Json]) -> Message:
         check_session(session_id)
-        return (await self._add(session_id, (take(message),)))[0]
+        return (await self._add(session_id, (take(message),)))[-1]
 
     async def add_messages(self, session_id: str, messages: Sequence[Message | Mapping[str, Json]]) -> tuple[Message, ...]:
         """Append messages that belong together, whole or not at all. Returns them as stored.
@@ -191,14 +172,23 @@ class ContextEngine:
         return await self._add(session_id, tuple([take(message) for message in messages]))
 
     def _add(self, session_id: str, taken: tuple[Message, ...]) -> Coroutine[Any, Any, tuple[Message, ...]]:
+        if self._ingest is not None:
+            return self._add_shortened(session_id, taken, self._ingest)
+        return self._add_as_is(session_id, taken)
+
+    def _add_as_is(self, session_id: str, taken: tuple[Message, ...]) -> Coroutine[Any, Any, tuple[Message, ...]]:
         first_is_system = bool(taken) and is_system(taken[0])
         return self._append_with_prompt(session_id, taken) if first_is_system else self._append(session_id, taken)
+
+    async def _add_shortened(self, session_id: str, taken: tuple[Message, ...], policy: IngestPolicy) -> tuple[Message, ...]:
+        recent = self._windows.newest_of(session_id)
+        return await self._add_as_is(session_id, await with_originals(taken, policy, recent, self._store, session_id))
 
     async def _append_with_prompt(self, session_id: str, taken: tuple[Message, ...]) -> tuple[Message, ...]:
         """Append messages of which the first may become the system prompt."""
         prompt, rest = attrs.evolve(taken[0], kind=Kind.SYSTEM_PROMPT), taken[1:]
         if await self._change_prompt(session_id, prompt, rest, only_if_new=True):
-            return taken
+            return tuple([message for message in taken if message.kind is not Kind.RECORD])
         try:
             return await self._append(session_id, taken)
         except MessageConflict as conflict:
@@ -210,18 +200,14 @@ class ContextEngine:
         if not messages:
             return ()
         entries = await self._store.append(session_id, [self._draft(message) for message in messages])
-        held = self._sessions.get(session_id)
-        if held is not None:
-            for entry in entries:
-                held.pending[entry.seq] = entry
-            if len(held.pending) > _MOST_PENDING:
-                del self._sessions[session_id]
-            elif self._folds is not None:
-                self._folds.added(self._usage_with(held, entries[-1].seq))
+        usage = self._windows.note_added(session_id, entries)
+        if usage is not None and self._folds is not None:
+            self._folds.added(usage)
         if self._sink is not None:
-            added = {"messages": len(entries), "last_seq": entries[-1].seq, "tokens": sum(entry.tokens for entry in entries)}
+            said = [entry for entry in entries if entry.message.in_conversation]
+            added = {"messages": len(said), "last_seq": entries[-1].seq, "tokens": sum(entry.tokens for entry in said)}
             self._emit(session_id, EventKind.MESSAGES_ADDED, added)
-        return tuple([entry.message for entry in entries])
+        return tuple([entry.message for entry in entries if entry.message.kind is not Kind.RECORD])
 
     def _draft(self, message: Message) -> Draft:
         tokens = message_tokens(message, self._counter)
@@ -241,7 +227,7 @@ class ContextEngine:
     ) -> bool:
         """Set the prompt and append `rest` in one step. False if it is to be the first word of a session that has begun."""
         if prompt is not None:
-            self._room(prompt, None)
+            self._windows.room(prompt, None)
         drafts = [self._draft(message) for message in (prompt, *rest) if message is not None]
         for _ in range(_STATE_TRIES):
             head = await self._store.head(session_id)
@@ -256,7 +242,7 @@ class ContextEngine:
                 await self._store.put_state(session_id, changed, expected=head.state_version, drafts=drafts)
             except StateConflict:
                 continue
-            self._emit(session_id, EventKind.SYSTEM_PROMPT_SET, {"tokens": self._size_of(prompt)})
+            self._emit(session_id, EventKind.SYSTEM_PROMPT_SET, {"tokens": self._windows.size_of(prompt)})
             return True
         raise StateConflict(
             f"the system prompt lost {_STATE_TRIES} races against other writers; try again", session_id=session_id
@@ -276,9 +262,8 @@ class ContextEngine:
             raise InvalidArgument(f"max_tokens is {max_tokens!r}; it must be a whole number of tokens", value=max_tokens)
         provider = profile_of(profile)
         head, basis, outlook = await self._ready(session_id, max_tokens)
-        window = await self._window(head, basis, once=max_tokens is not None)
-        if self._folds is not None:
-            window = await self._with_fragments(session_id, window)
+        window = await self._windows.window(head, basis, once=max_tokens is not None)
+        window = await self._windows.with_fragments(session_id, window)
         if provider is None:
             context = context_of(head, window, window.view, NO_PROVIDER, config=self._config, outlook=outlook)
         else:
@@ -290,32 +275,15 @@ class ContextEngine:
     async def _ready(self, session_id: str, max_tokens: int | None) -> tuple[Head, Basis, FoldDecision | None]:
         """The session's head and what its window is made on, after a fold that was due and did not take too long."""
         head = await self._store.head(session_id)
-        basis = await self._basis(head, max_tokens)
+        basis = await self._windows.basis(head, max_tokens)
         if self._folds is None or max_tokens is not None:
             return head, basis, None
         usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
         outlook, folded = await self._folds.before_window(usage)
         if folded:
             head = await self._store.head(session_id)
-            basis = await self._basis(head, None)
+            basis = await self._windows.basis(head, None)
         return head, basis, outlook
-
-    async def _basis(self, head: Head, max_tokens: int | None) -> Basis:
-        """What a window at `head` is made on: that of the held one if it still serves, else what the state says."""
-        held = self._sessions.get(head.session_id)
-        if held is not None and held.window.basis.serves(head, self._ratio()):
-            basis = held.window.basis
-            return basis if max_tokens is None else attrs.evolve(basis, room=self._room(basis.prompt, max_tokens))
-        state = SessionState.of(head)
-        return Basis(
-            incarnation=head.incarnation,
-            epoch=head.epoch,
-            state_version=head.state_version,
-            prompt=state.prompt,
-            system=self._size_of(state.prompt),
-            room=self._room(state.prompt, max_tokens),
-            fold=await read_live_fold(self._store, head, state, self._counter),
-        )
 
     async def _context_for(
         self, provider: ProviderProfile, head: Head, window: SessionWindow, outlook: FoldDecision | None
@@ -331,142 +299,30 @@ class ContextEngine:
                 return context_of(head, attrs.evolve(window, basis=basis), view, notes, config=self._config, outlook=outlook)
             left -= ceil(excess * room.ratio)
             try:
-                smaller = attrs.evolve(basis, room=self._room(basis.prompt, left + self._tool_tokens))
-                window = await self._window(head, smaller, once=True)
+                smaller = attrs.evolve(basis, room=self._windows.room(basis.prompt, left + self._tool_tokens))
+                window = await self._windows.window(head, smaller, once=True)
             except BudgetTooSmall as error:
                 why = f"the window takes {view.tokens} tokens in the form that {provider.name} accepts"
                 raise room.too_small(view.tokens, why) from error
-
-    async def _window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
-        """The session's window at `head`: the held one, grown by what is new, or a fresh one, which is held unless `once`."""
-        held = None if once else self._sessions.get(head.session_id)
-        if held is not None and held.window.basis is basis:
-            new = held.added(head)
-            if new is None:
-                new = await self._read_new(head, held.window.region.last_seq)
-            if new is not None:
-                window = held.window
-                if new:
-                    note_sizes(new, self._counter)
-                    said = [entry for entry in new if entry.message.in_conversation]
-                    window = window.extended(said, head, self._counter) or await self._recut(window, said, head)
-                return self._hold(head.session_id, held, window)
-        region = await read_region(self._store, self._counter, head, basis.room.limit if self._stable else None, basis.fold)
-        window = await self._fresh(head.session_id, basis, region)
-        return window if once else self._hold(head.session_id, None, window)
-
-    async def _with_fragments(self, session_id: str, window: SessionWindow) -> SessionWindow:
-        """The window with the original words of folded messages that its newest question asks about."""
-        held = self._sessions.get(session_id)
-        known = None if held is None else held.fragments
-        found = await fragments_for(window, session_id, self._store, self._counter, known)
-        if held is not None and found is not known:
-            held.fragments = found
-        shown = with_fragments(window, found, self._counter)
-        if shown is not window and found is not known:
-            tokens = shown.view.tokens - window.view.tokens
-            self._emit(session_id, EventKind.FRAGMENT_RECALLED, {"tokens": tokens})
-        return shown
-
-    def _usage_with(self, held: _Session, last_seq: int) -> Usage:
-        """The usage of a session with the entries that were added since its window was made."""
-        window, added = held.window, [e for e in held.pending.values() if e.message.in_conversation]
-        region, basis = window.region, window.basis
-        head = Head(
-            session_id=held.session_id,
-            last_seq=last_seq,
-            messages=region.messages + len(added),
-            tokens=region.tokens + sum([entry.tokens for entry in added]),
-        )
-        return usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
-
-    async def _read_new(self, head: Head, known: int) -> list[Entry] | None:
-        """The entries after `known` up to `head`; None when they are not all there, or too many to be worth it."""
-        missing = head.last_seq - known
-        if not 0 < missing <= _MOST_PENDING:
-            return None
-        read = await self._store.read(head.session_id, after=known, before=head.last_seq + 1, limit=missing, epoch=head.epoch)
-        return list(read) if len(read) == missing else None
-
-    async def _recut(self, window: SessionWindow, said: Sequence[Entry], head: Head) -> SessionWindow:
-        """The window of the log up to `head`, where `said` was added, made anew."""
-        region = window.region.grown(said, head)
-        if self._stable:
-            region = region.trimmed(window.basis.room.limit, self._counter)
-        return await self._fresh(head.session_id, window.basis, region)
-
-    async def _fresh(self, session_id: str, basis: Basis, region: Region) -> SessionWindow:
-        """The window of a region, with nothing taken from an earlier one."""
-        view = await self._view(session_id, region, basis.prompt, basis.room)
-        return SessionWindow(basis=basis, region=region, view=view, settled=view)
-
-    def _hold(self, session_id: str, held: _Session | None, window: SessionWindow) -> SessionWindow:
-        """Keep the window for the next call, and forget the session that was used longest ago."""
-        if held is not None and self._sessions.get(session_id) is held:
-            held.advance(window)
-        else:
-            self._sessions[session_id] = _Session(session_id, window)
-            if len(self._sessions) > self._active_sessions:
-                self._sessions.popitem(last=False)
-        self._sessions.move_to_end(session_id)
-        return window
-
-    async def _view(self, session_id: str, region: Region, prompt: Message | None, room: Room) -> View:
-        """The view of a region: all that was said if it was read and fits, compressed if not."""
-        given = region.conversation(prompt)
-        messages = [m for m in given if m.kind is not Kind.GAP] if region.is_whole else given
-        tokens = total_tokens(messages, self._counter)
-        shortened: tuple[Shortening, ...] = ()
-        reason = ""
-        extendable = stand_ins_in(messages) == 0
-        if tokens > room.limit:
-            result = await self._guard.fit(given, room, partial(self._emit, session_id))
-            messages, tokens = list(result.messages), result.tokens
-            shortened, reason = result.shortened, result.reason
-            extendable = extendable and self._stable and result.extendable
-        return View(
-            messages=tuple(messages),
-            slots=slots_of(messages, region.sources),
-            tokens=tokens,
-            said=said_in(messages),
-            extendable=extendable,
-            shortened=shortened,
-            reason=reason,
-        )
-
-    def _room(self, prompt: Message | None, max_tokens: int | None) -> Room:
-        """What system prompt and messages may take together. Raises `BudgetTooSmall` when nothing is left beside the prompt."""
-        system = self._size_of(prompt)
-        available = self._budget.usable_input if max_tokens is None else max_tokens
-        if max_tokens is None:
-            left = self._budget.room(system=system, tools=self._tool_tokens) + system
-        else:
-            left = max_tokens - self._tool_tokens
-        room = Room(left=left, available=available, ratio=self._ratio())
-        if room.limit <= system:
-            raise room.too_small(system + 1, f"the system prompt takes {system} tokens and the tools {self._tool_tokens}")
-        return room
-
-    def _size_of(self, prompt: Message | None) -> int:
-        return 0 if prompt is None else message_tokens(prompt, self._counter)
-
-    def _ratio(self) -> float:
-        """Real tokens per counted token, as far as the counter has learnt. Limits are divided by it; counts stay as they are."""
-        return 1.0 if self._learner is None else self._learner.token_ratio(self._model)
 
     # --- the rest -----------------------------------------------------------------------------------------------------
 
     async def clear_context(self, session_id: str) -> None:
         check_session(session_id)
         head = await self._store.clear(session_id)
-        self._sessions.pop(session_id, None)
+        self._windows.forget(session_id)
         self._emit(session_id, EventKind.CONTEXT_CLEARED, {"epoch": head.epoch})
 
     async def get_context_stats(self, session_id: str) -> ContextStats:
         check_session(session_id)
         head, basis, _ = await self._ready(session_id, None)
-        window = await self._with_fragments(session_id, await self._window(head, basis))
+        window = await self._windows.with_fragments(session_id, await self._windows.window(head, basis))
         return stats_of(head, window, self._counter, tool_tokens=self._tool_tokens, model_window=self._budget.window)
+
+    async def original(self, session_id: str, message_id: str) -> Message | None:
+        """The whole of a tool result that `ingest` shortened; None if there is none of that id in the current epoch."""
+        check_session(session_id)
+        return await original_in_log(self._store, session_id, message_id)
 
     async def compact(self, session_id: str, *, max_tokens: int | None = None) -> bool:
         """Fold what can be folded, for good, as if the window had to fit `max_tokens`. Raises `CapabilityNotSupported` if the
@@ -478,7 +334,7 @@ class ContextEngine:
                 port="FoldsHistory",
             )
         head = await self._store.head(session_id)
-        basis = await self._basis(head, max_tokens)
+        basis = await self._windows.basis(head, max_tokens)
         usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
         return await self._folds.compact(usage, max_tokens)
 
@@ -513,11 +369,11 @@ class ContextEngine:
     @property
     def held_sessions(self) -> int:
         """How many sessions are held between calls; at most `active_sessions`."""
-        return len(self._sessions)
+        return len(self._windows.held)
 
     def held_entries(self, session_id: str) -> int:
         """How many entries of a session's log are held between calls: about as many as its window has."""
-        held = self._sessions.get(session_id)
+        held = self._windows.held.get(session_id)
         return 0 if held is None else len(held.window.region.entries) + len(held.pending)
 
     def record_usage(self, context: Context, reported: int) -> None:
@@ -535,7 +391,7 @@ class ContextEngine:
 
     def _digest(self) -> str:
         """Names the configuration in receipts: what would make the same log give another window."""
-        parts = (repr(self._strategy), self._counter.name, repr(self._budget), self._tool_tokens, self._guard.strict)
+        parts = (repr(self._strategy), self._counter.name, repr(self._budget), self._tool_tokens, self._strict)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

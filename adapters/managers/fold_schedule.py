@@ -14,7 +14,7 @@ from contextport.strategies.folding import FoldDecision, FoldPolicy, FoldReason,
 from .history_folder import FoldTask, HistoryFolder
 from .live_fold import LiveFold
 
-__all__ = ["FoldSchedule", "Usage", "usage_of"]
+__all__ = ["FoldSchedule", "FoldUsage", "usage_of"]
 
 Report = Callable[[str, EventKind, dict[str, Json]], None]
 
@@ -22,7 +22,7 @@ _MOST_SESSIONS = 4096  # sessions whose last try is remembered
 
 
 @frozen(kw_only=True)
-class Usage:
+class FoldUsage:
     """What a session's window would take with all that is not folded: `used` of `limit`, `system` and `memory` of it for good.
 
     `mean` is the size of one message, `turns` the requests since the last fold, as half of the messages since.
@@ -37,14 +37,14 @@ class Usage:
     turns: int
 
 
-def usage_of(head: Head, fold: LiveFold | None, *, system: int, limit: int, messages: int = 0, tokens: int = 0) -> Usage:
+def usage_of(head: Head, fold: LiveFold | None, *, system: int, limit: int, messages: int = 0, tokens: int = 0) -> FoldUsage:
     """The usage of a session at `head`, with `messages` of `tokens` tokens added since."""
     memory = folded_messages = folded_tokens = saved = 0
     if fold is not None:
         memory, saved = fold.tokens, fold.record.rewriting_saved
         folded_messages, folded_tokens = fold.record.messages, fold.record.tokens
     unfolded, count = head.tokens + tokens - folded_tokens - saved, head.messages + messages - folded_messages
-    return Usage(
+    return FoldUsage(
         session_id=head.session_id,
         used=system + memory + unfolded,
         limit=limit,
@@ -80,13 +80,13 @@ class FoldSchedule:
     report: Report
     _sessions: dict[str, _Progress] = field(init=False, factory=dict[str, _Progress])
 
-    def added(self, usage: Usage) -> None:
+    def added(self, usage: FoldUsage) -> None:
         """Start a fold in the background, if one is due after an add."""
         decision = self._decided(usage)
         if decision.act:
             self._start(usage, decision)
 
-    async def before_window(self, usage: Usage) -> tuple[FoldDecision, bool]:
+    async def before_window(self, usage: FoldUsage) -> tuple[FoldDecision, bool]:
         """Start a fold if one is due before a window is made, and wait for it if there is no room without (D17).
 
         Returns the decision, and whether the log was folded since.
@@ -105,7 +105,7 @@ class FoldSchedule:
         await asyncio.wait({task}, timeout=self.policy.wait_seconds)
         return decision, task.done() and not task.cancelled() and task.exception() is None and task.result()
 
-    async def compact(self, usage: Usage, max_tokens: int | None) -> bool:
+    async def compact(self, usage: FoldUsage, max_tokens: int | None) -> bool:
         """Fold now, whatever the thresholds say, and wait for it. A fold that is being made already is waited for first."""
         progress = self._progress(usage.session_id)
         if progress.task is not None and _here(progress.task):
@@ -118,7 +118,7 @@ class FoldSchedule:
         while tasks := {p.task for p in self._sessions.values() if p.task is not None and _here(p.task)}:
             await asyncio.wait(tasks)
 
-    def _decided(self, usage: Usage) -> FoldDecision:
+    def _decided(self, usage: FoldUsage) -> FoldDecision:
         policy, room = self.policy, usage.limit - usage.system
         progress = self._sessions.get(usage.session_id) or _Progress()
         latest = min(usage.used - usage.system - usage.memory, policy.keep_latest * usage.mean)
@@ -140,11 +140,11 @@ class FoldSchedule:
             in_flight=progress.task is not None and _running(progress.task),
         )
 
-    def _start(self, usage: Usage, decision: FoldDecision) -> None:
+    def _start(self, usage: FoldUsage, decision: FoldDecision) -> None:
         task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(decision.reason))
         self._progress(usage.session_id).task = asyncio.get_running_loop().create_task(self._folded(task, usage))
 
-    async def _folded(self, task: FoldTask, usage: Usage) -> bool:
+    async def _folded(self, task: FoldTask, usage: FoldUsage) -> bool:
         """Make the fold, and note how it went. Whatever fails, the conversation goes on."""
         progress = self._progress(task.session_id)
         failed = False

@@ -39,6 +39,7 @@ __all__ = [
     "View",
     "newest_steps",
     "note_sizes",
+    "rewritings_in",
     "said_in",
     "slots_of",
     "stand_ins_in",
@@ -303,6 +304,15 @@ def slots_of(
 def stand_ins_in(messages: Iterable[Message]) -> int:
     """How many of the messages answer for a result that may still come."""
     return [message.kind for message in messages].count(_STAND_IN)
+
+
+def rewritings_in(messages: Iterable[Message], region: Region) -> tuple[Shortening, ...]:
+    """Which of the messages stand in the window with less text because the fold made them shorter."""
+    if region.fold is None or not region.fold.rewritten:
+        return ()
+    shorter = region.fold.rewritten
+    texts = {entry.message.id: entry.message.text for entry in region.entries if entry.message.id in shorter}
+    return tuple([Shortening(m.id, len(texts[m.id]), len(m.text)) for m in messages if shorter.get(m.id) is m])
 
 
 def said_in(messages: Iterable[Message]) -> int:

@@ -1,0 +1,241 @@
+"""The windows of many sessions: made from the log, held between calls, grown with what is added."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import attrs
+
+from contextport.contracts import (
+    Budget,
+    ContextStore,
+    Entry,
+    EventKind,
+    Head,
+    Json,
+    Kind,
+    LearnsFromUsage,
+    Message,
+    TokenCounter,
+    message_tokens,
+    provides,
+)
+from contextport.contracts.counting import total_tokens
+
+from .compression_guard import CompressionGuard
+from .fold_schedule import FoldUsage, usage_of
+from .fragment_recall import Fragments, fragments_for, with_fragments
+from .live_fold import read_live_fold
+from .region_reader import read_region
+from .session_state import SessionState
+from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, rewritings_in, said_in, slots_of, stand_ins_in
+
+__all__ = ["WindowKeeper"]
+
+Report = Callable[[str, EventKind, dict[str, Json]], None]
+
+_MOST_PENDING = 512  # adds remembered between two windows of a session; beyond that its window is read again
+
+
+@attrs.define
+class _Session:
+    """What is held of one session: its last window, and entries added since by this engine."""
+
+    session_id: str
+    window: SessionWindow
+    fragments: Fragments | None = None
+    pending: dict[int, Entry] = attrs.field(factory=dict[int, Entry])
+
+    def added(self, head: Head) -> list[Entry] | None:
+        """The entries after the window up to `head`, if all of them were added by this engine."""
+        known = self.window.region.last_seq
+        if head.last_seq < known:
+            return None
+        try:
+            return [self.pending[seq] for seq in range(known + 1, head.last_seq + 1)]
+        except KeyError:
+            return None
+
+    def advance(self, window: SessionWindow) -> None:
+        """Hold a later window, and no entries that are in it."""
+        self.window = window
+        last = window.region.last_seq
+        self.pending = {seq: entry for seq, entry in self.pending.items() if seq > last}
+
+
+@attrs.define(kw_only=True)
+class WindowKeeper:
+    """Makes windows of the sessions of one store, and holds those of the `most_held` that were used last.
+
+    `stable` says that the strategy behind `guard` needs the newest part of the log only. Tools are `tool_tokens` large.
+    """
+
+    store: ContextStore
+    counter: TokenCounter
+    guard: CompressionGuard
+    stable: bool
+    budget: Budget
+    tool_tokens: int
+    model: str
+    report: Report
+    most_held: int
+    held: OrderedDict[str, _Session] = attrs.field(init=False, factory=OrderedDict[str, _Session])
+
+    async def basis(self, head: Head, max_tokens: int | None) -> Basis:
+        """What a window at `head` is made on: that of the held one if it still serves, else what the state says."""
+        held = self.held.get(head.session_id)
+        if held is not None and held.window.basis.serves(head, self.ratio()):
+            basis = held.window.basis
+            return basis if max_tokens is None else attrs.evolve(basis, room=self.room(basis.prompt, max_tokens))
+        state = SessionState.of(head)
+        return Basis(
+            incarnation=head.incarnation,
+            epoch=head.epoch,
+            state_version=head.state_version,
+            prompt=state.prompt,
+            system=self.size_of(state.prompt),
+            room=self.room(state.prompt, max_tokens),
+            fold=await read_live_fold(self.store, head, state, self.counter),
+        )
+
+    async def window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
+        """The session's window at `head`: the held one, grown by what is new, or a fresh one, which is held unless `once`."""
+        held = None if once else self.held.get(head.session_id)
+        if held is not None and held.window.basis is basis:
+            new = held.added(head)
+            if new is None:
+                new = await self._read_new(head, held.window.region.last_seq)
+            if new is not None:
+                window = held.window
+                if new:
+                    note_sizes(new, self.counter)
+                    said = [entry for entry in new if entry.message.in_conversation]
+                    window = window.extended(said, head, self.counter) or await self._recut(window, said, head)
+                return self._hold(head.session_id, held, window)
+        region = await read_region(self.store, self.counter, head, basis.room.limit if self.stable else None, basis.fold)
+        window = await self._fresh(head.session_id, basis, region)
+        return window if once else self._hold(head.session_id, None, window)
+
+    async def with_fragments(self, session_id: str, window: SessionWindow) -> SessionWindow:
+        """The window with the original words of folded messages that its newest question asks about."""
+        held = self.held.get(session_id)
+        known = None if held is None else held.fragments
+        found = await fragments_for(window, session_id, self.store, self.counter, known)
+        if held is not None and found is not known:
+            held.fragments = found
+        shown = with_fragments(window, found, self.counter)
+        if shown is not window and found is not known:
+            tokens = shown.view.tokens - window.view.tokens
+            self.report(session_id, EventKind.FRAGMENT_RECALLED, {"tokens": tokens})
+        return shown
+
+    def note_added(self, session_id: str, entries: Sequence[Entry]) -> FoldUsage | None:
+        """Remember what was appended, for the next window. Returns how full that will be, if it is known."""
+        held = self.held.get(session_id)
+        if held is None:
+            return None
+        for entry in entries:
+            held.pending[entry.seq] = entry
+        if len(held.pending) > _MOST_PENDING:
+            del self.held[session_id]
+            return None
+        return self._usage_with(held, entries[-1].seq)
+
+    def newest_of(self, session_id: str) -> tuple[Entry, ...]:
+        """The entries that came since the session's window was cut, as far as they are held."""
+        held = self.held.get(session_id)
+        return () if held is None else (*held.window.region.later, *held.pending.values())
+
+    def forget(self, session_id: str) -> None:
+        """Hold nothing of the session."""
+        self.held.pop(session_id, None)
+
+    def _usage_with(self, held: _Session, last_seq: int) -> FoldUsage:
+        """The usage of a session with the entries that were added since its window was made."""
+        window, added = held.window, [e for e in held.pending.values() if e.message.in_conversation]
+        region, basis = window.region, window.basis
+        head = Head(
+            session_id=held.session_id,
+            last_seq=last_seq,
+            messages=region.messages + len(added),
+            tokens=region.tokens + sum([entry.tokens for entry in added]),
+        )
+        return usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
+
+    async def _read_new(self, head: Head, known: int) -> list[Entry] | None:
+        """The entries after `known` up to `head`; None when they are not all there, or too many to be worth it."""
+        missing = head.last_seq - known
+        if not 0 < missing <= _MOST_PENDING:
+            return None
+        read = await self.store.read(head.session_id, after=known, before=head.last_seq + 1, limit=missing, epoch=head.epoch)
+        return list(read) if len(read) == missing else None
+
+    async def _recut(self, window: SessionWindow, said: Sequence[Entry], head: Head) -> SessionWindow:
+        """The window of the log up to `head`, where `said` was added, made anew."""
+        region = window.region.grown(said, head)
+        if self.stable:
+            region = region.trimmed(window.basis.room.limit, self.counter)
+        return await self._fresh(head.session_id, window.basis, region)
+
+    async def _fresh(self, session_id: str, basis: Basis, region: Region) -> SessionWindow:
+        """The window of a region, with nothing taken from an earlier one."""
+        view = await self._view(session_id, region, basis.prompt, basis.room)
+        return SessionWindow(basis=basis, region=region, view=view, settled=view)
+
+    def _hold(self, session_id: str, held: _Session | None, window: SessionWindow) -> SessionWindow:
+        """Keep the window for the next call, and forget the session that was used longest ago."""
+        if held is not None and self.held.get(session_id) is held:
+            held.advance(window)
+        else:
+            self.held[session_id] = _Session(session_id, window)
+            if len(self.held) > self.most_held:
+                self.held.popitem(last=False)
+        self.held.move_to_end(session_id)
+        return window
+
+    async def _view(self, session_id: str, region: Region, prompt: Message | None, room: Room) -> View:
+        """The view of a region: all that was said if it was read and fits, compressed if not."""
+        given = region.conversation(prompt)
+        messages = [m for m in given if m.kind is not Kind.GAP] if region.is_whole else given
+        tokens = total_tokens(messages, self.counter)
+        shortened = rewritings_in(messages, region)
+        reason = ""
+        extendable = stand_ins_in(messages) == 0
+        if tokens > room.limit:
+            result = await self.guard.fit(given, room, partial(self.report, session_id))
+            messages, tokens = list(result.messages), result.tokens
+            cut = {one.message_id for one in result.shortened}
+            shortened = (*result.shortened, *(one for one in rewritings_in(messages, region) if one.message_id not in cut))
+            reason = result.reason
+            extendable = extendable and self.stable and result.extendable
+        return View(
+            messages=tuple(messages),
+            slots=slots_of(messages, region.sources),
+            tokens=tokens,
+            said=said_in(messages),
+            extendable=extendable,
+            shortened=shortened,
+            reason=reason,
+        )
+
+    def room(self, prompt: Message | None, max_tokens: int | None) -> Room:
+        """What system prompt and messages may take together. Raises `BudgetTooSmall` when nothing is left beside the prompt."""
+        system = self.size_of(prompt)
+        available = self.budget.usable_input if max_tokens is None else max_tokens
+        if max_tokens is None:
+            left = self.budget.room(system=system, tools=self.tool_tokens) + system
+        else:
+            left = max_tokens - self.tool_tokens
+        room = Room(left=left, available=available, ratio=self.ratio())
+        if room.limit <= system:
+            raise room.too_small(system + 1, f"the system prompt takes {system} tokens and the tools {self.tool_tokens}")
+        return room
+
+    def size_of(self, prompt: Message | None) -> int:
+        return 0 if prompt is None else message_tokens(prompt, self.counter)
+
+    def ratio(self) -> float:
+        """Real tokens per counted token, as far as the counter has learnt. Limits are divided by it; counts stay as they are."""
+        return self.counter.token_ratio(self.model) if provides(self.counter, LearnsFromUsage) else 1.0
