@@ -1,1 +1,15 @@
-"""Summaries: what writes them, what checks them, and the message that carries one."""
+"""Much text made little: summarizers on ports alone, and the check of what they write."""
+
+from .checked import CheckedSummarizer, CheckedSummary
+from .extractive import ExtractiveSummarizer
+from .faults import faults_of
+from .summary_message import summary_in, summary_message
+
+__all__ = [
+    "CheckedSummarizer",
+    "CheckedSummary",
+    "ExtractiveSummarizer",
+    "faults_of",
+    "summary_in",
+    "summary_message",
+]

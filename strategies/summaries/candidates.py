@@ -1,0 +1,127 @@
+"""All that an extractive summary could say, each piece with the field it belongs to and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from attrs import frozen
+
+from contextport.contracts import Fact, FactKind, FactLedger, FactState, Importance, Message, Summary
+from contextport.strategies.facts.extract import extract_facts
+from contextport.strategies.facts.ledger import merged
+
+from .passages import Passage, passages_of, quoted
+from .source_values import values_as_written
+
+__all__ = ["Candidate", "bare_values", "candidates_of"]
+
+_BATCH = 64  # messages whose facts are extracted between two looks at whether to go on
+
+
+@frozen(kw_only=True)
+class Candidate:
+    """A piece of the conversation. `slot` is the field of the summary, or `pinned`, `text` or `value`: all three are prose.
+
+    `worth` weighs what it says (R100): what the user decided above what was found out, that above how.
+    """
+
+    text: str
+    slot: str
+    worth: float = 1.0
+    place: int = 0
+    speaker: str = "user"
+    turn: int = 0
+
+
+_SLOTS = {FactKind.DECISION: "decisions", FactKind.CONSTRAINT: "constraints", FactKind.CONCLUSION: "conclusions"}
+_KINDS = {"decisions": FactKind.DECISION, "constraints": FactKind.CONSTRAINT, "conclusions": FactKind.CONCLUSION}
+_WORTH = {"decisions": 3.0, "constraints": 3.0, "open": 1.5, "conclusions": 1.5, "done": 1.2}
+_BY_OTHERS = 0.5  # a wish that the user did not speak
+_IMPORTANCE = {
+    Importance.DECISION: 5.0,
+    Importance.REQUIREMENT: 4.0,
+    Importance.CONCLUSION: 3.0,
+    Importance.NORMAL: 1.0,
+    Importance.PROCESS: 0.6,
+    Importance.REFETCHABLE: 0.3,
+}
+_SPEAKERS = {"user": 1.0, "assistant": 0.9, "tool": 0.5}
+_CALL = 0.4
+_BARE = 0.02  # so little that in prose a value alone comes after all sentences
+_STRONG = 2.0
+
+
+def candidates_of(messages: Sequence[Message], earlier: Summary | None, go_on: Callable[[], None]) -> list[Candidate]:
+    """The items of the conversation and of the earlier summary, then all passages, in the order in which they were said.
+
+    `go_on` is called between pieces of work and may raise to end it.
+    """
+    facts = _stated(messages, earlier, go_on)
+    replaced = {text for fact in facts for text in fact.earlier}
+    found = [item for place, fact in enumerate(facts) for item in _items(fact, place)]
+    for passage in passages_of(messages, earlier.text if earlier else ""):
+        if not passage.place % _BATCH:
+            go_on()
+        if passage.text not in replaced:
+            found.append(_prose(passage))
+    return found
+
+
+def bare_values(texts: Iterable[str]) -> list[Candidate]:
+    """Names, numbers, dates and paths alone: what can be said where there is no room for a sentence, or what none chosen said."""
+    return [
+        Candidate(text=text, slot="value" if worth >= _STRONG else "weak value", worth=worth * _BARE, place=place)
+        for place, (text, value) in enumerate(values_as_written(texts))
+        for worth in [_strength(text, value.kind)]
+    ]
+
+
+def _strength(text: str, kind: FactKind) -> float:
+    """How surely a value names one thing: `AB-2024-001` more than `x_1`, and that more than `3`."""
+    if kind is FactKind.NUMBER:
+        return 1.0
+    if kind is not FactKind.IDENTIFIER:
+        return _STRONG
+    return 1.5 + (0.0 if "_" in text else 0.5) + any(sign.isupper() for sign in text)
+
+
+def _prose(passage: Passage) -> Candidate:
+    slot = "pinned" if passage.importance >= Importance.REQUIREMENT else "text"
+    worth = _IMPORTANCE[passage.importance] * (_CALL if passage.is_call else _SPEAKERS.get(passage.speaker, 1.0))
+    return Candidate(text=passage.text, slot=slot, worth=worth, place=passage.place, speaker=passage.speaker, turn=passage.turn)
+
+
+def _stated(messages: Sequence[Message], earlier: Summary | None, go_on: Callable[[], None]) -> tuple[Fact, ...]:
+    """What was decided, asked, done and found, as it stands now: a changed decision and a done task take the earlier's place."""
+    ledger = FactLedger(tuple(_facts_of(earlier)) if earlier else ())
+    for batch in _batches([message for message in messages if quoted(message)]):
+        go_on()
+        ledger = merged(ledger, [fact for fact in extract_facts(batch) if _slot(fact)])
+    return ledger.facts
+
+
+def _items(fact: Fact, place: int) -> Iterator[Candidate]:
+    slot, text = _slot(fact), " ".join(fact.text.split())
+    if slot and text:
+        worth = _WORTH[slot] * (_BY_OTHERS if slot in ("decisions", "constraints") and fact.role != "user" else 1.0)
+        yield Candidate(text=text, slot=slot, worth=worth, place=place)
+
+
+def _slot(fact: Fact) -> str | None:
+    if fact.kind is FactKind.TASK:
+        return "done" if fact.state is FactState.DONE else "open"
+    return _SLOTS.get(fact.kind)
+
+
+def _facts_of(summary: Summary) -> Iterator[Fact]:
+    """The items of a summary as facts, so that what was said since can close a task or change a decision."""
+    for slot, kind in _KINDS.items():
+        yield from (Fact(kind=kind, text=item) for item in getattr(summary, slot))
+    yield from (Fact(kind=FactKind.TASK, text=item) for item in summary.open)
+    yield from (Fact(kind=FactKind.TASK, text=item, state=FactState.DONE) for item in summary.done)
+    yield from (fact for fact in summary.facts if _slot(fact))
+
+
+def _batches(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
+    for start in range(0, len(messages), _BATCH):
+        yield messages[start : start + _BATCH]

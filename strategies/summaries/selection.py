@@ -1,0 +1,100 @@
+"""Choosing what is worth its room: each choice adds the most new rare words and exact values per token."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+
+from contextport.strategies.facts.exact_values import exact_values
+
+from .candidates import Candidate
+from .emphasis import Emphasis
+from .words import words_of
+
+__all__ = ["Choice"]
+
+_KNOWN = 0.3  # what a value is still worth that the ledger holds anyway
+_QUESTION = 0.6  # what a question is worth beside a statement with the same words
+_BATCH = 256  # candidates looked at between two looks at whether to go on
+
+
+class Choice:
+    """The order in which candidates are best taken. It can be made once.
+
+    A word weighs log(1 + n / f) where f of the n candidates have it, and nothing once it was said. An exact value weighs as much
+    as a word that one candidate has, times `emphasis.values`; one in `known` less. The sum, times the candidate's worth, counts
+    per token of `costs`, and one for being a piece of its own: greedy choice under a budget, of a sum with diminishing returns.
+    Candidates with values that are not in `allowed` are never taken. `go_on` is called between pieces of work and may raise to
+    end it.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        costs: Sequence[int],
+        emphasis: Emphasis,
+        *,
+        allowed: frozenset[str],
+        known: frozenset[str],
+        go_on: Callable[[], None],
+    ) -> None:
+        self.said: set[str] = set()
+        """Exact values of what was taken."""
+        self._candidates, self._costs, self._emphasis, self._known = candidates, costs, emphasis, known
+        self._values: list[frozenset[str]] = []
+        self._words: list[frozenset[str]] = []
+        for at, candidate in enumerate(candidates):
+            if not at % _BATCH:
+                go_on()
+            self._values.append(exact_values(candidate.text))
+            self._words.append(frozenset(words_of(candidate.text)))
+        counts = Counter([word for words in self._words for word in words])
+        self._weights = {word: math.log1p(len(candidates) / count) for word, count in counts.items()}
+        self._value_weight = math.log1p(len(candidates)) * emphasis.values
+        self._said_words: set[str] = set()
+        self._left = [values <= allowed for values in self._values]
+        newest = max((candidate.place for candidate in candidates), default=0) or 1
+        self._worth = [
+            one.worth * (1 + emphasis.recency * one.place / newest) * (_QUESTION if one.text.endswith(("?", "\uff1f")) else 1.0)
+            for one in candidates
+        ]
+
+    def order(self, room: float) -> Iterator[int]:
+        """Numbers of candidates, best first: those of each share in its room, then all others in what is left of `room`."""
+        for slots, share in self._emphasis.shares:
+            of_share = [at for at, candidate in enumerate(self._candidates) if candidate.slot in slots]
+            room -= yield from self._take(of_share, room * share)
+        yield from self._take(range(len(self._candidates)), room)
+
+    def weight(self, word: str) -> float:
+        """How rare a word is."""
+        return self._weights.get(word, 0.0)
+
+    def _take(self, numbers: Sequence[int], room: float) -> Generator[int, None, float]:
+        """Numbers in the order of what they add per token, as long as there is room; returns the tokens they take."""
+        taken = 0.0
+        heap = [(-self._density(at), at) for at in numbers if self._left[at]]
+        heapq.heapify(heap)
+        while heap:
+            before, at = heapq.heappop(heap)
+            if taken + self._costs[at] > room:
+                continue
+            density = self._density(at)  # what it added before others were taken may be said by now
+            if density <= 0:
+                continue
+            if density < -before and heap and density < -heap[0][0]:
+                heapq.heappush(heap, (-density, at))
+                continue
+            taken += self._costs[at]
+            self._left[at] = False
+            self._said_words |= self._words[at]
+            self.said |= self._values[at]
+            yield at
+        return taken
+
+    def _density(self, at: int) -> float:
+        words = sum([self._weights[word] for word in self._words[at] if word not in self._said_words])
+        values = sum([_KNOWN if value in self._known else 1.0 for value in self._values[at] if value not in self.said])
+        return self._worth[at] * (words + self._value_weight * values) / (self._costs[at] + 1)

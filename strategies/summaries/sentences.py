@@ -1,0 +1,123 @@
+"""Text cut into pieces that can stand alone: sentences of prose, lines of code and tables, fields of JSON.
+
+Every piece is verbatim, apart from the quotes and braces of JSON. None ends inside a line of code or a row of a table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+__all__ = ["pieces_of"]
+
+_LONG = 320  # characters of prose; longer sentences are cut at a clause, or at white space
+_BLOB = 200  # characters without any gap: encoded data, not words
+_RECORD = 160  # characters of JSON fields put into one piece
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_CODE = re.compile(
+    r"^(?:\t| {4,}|[+-]{1,3} |@@ |\$ |>>> )|[;{}]\s*$|\|.*\||^\s*(?:def|class|import|from|return|if|for|#include)\b.*[:)\w]$"
+)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|Nr|vs|etc|e\.g|i\.e|approx|ca|Fig|Sec|Jan|Feb|Aug|Sept|Oct|Nov|Dec|[A-Z]))\.$"
+)
+_END = re.compile(r"""[.!?…]+["'”\u2019)\]*_]*(?=\s)|[。\uff01\uff1f!?\uff1b]+[”\u2019」』\uff09)"']*""")
+_CLAUSE = re.compile(r"[,;:\uff0c\uff1b\uff1a、](?=\s|[^\x00-\x7f])|\s[-\u2013—]\s")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u3000-\u303f\uff00-\uffef]")
+
+
+def pieces_of(text: str, label: str = "") -> Iterator[str]:
+    """The pieces of a text, in order, without white space at their ends. Encoded data without any gap is left out.
+
+    `label` stands before the fields of a JSON text: the name of the tool that they were sent to.
+    """
+    value = _json(text)
+    if value is not None:
+        yield from _fields(label, value)
+        return
+    fenced = False
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif line.strip():
+            yield from (_unless_blob(line.strip()) if fenced or _CODE.search(line) else _sentences(line.strip()))
+
+
+def _json(text: str) -> Any:
+    stripped = text.strip()
+    if stripped[:1] not in ("{", "["):
+        return None
+    try:
+        value = json.loads(stripped)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) and value else None
+
+
+def _fields(name: str, value: Any, depth: int = 0) -> Iterator[str]:
+    if depth > 40:
+        return
+    if isinstance(value, dict):
+        fields = cast(dict[str, Any], value)
+        yield from _packed(name, [f"{key}: {_plain(item)}" for key, item in fields.items() if _scalar(item)])
+        for key, item in fields.items():
+            if not _scalar(item):
+                yield from _fields(key, item, depth + 1)
+    elif isinstance(value, list):
+        items = cast(list[Any], value)
+        yield from _packed(name, [_plain(item) for item in items if _scalar(item)])
+        for item in items:
+            if not _scalar(item):
+                yield from _fields(name, item, depth + 1)
+
+
+def _scalar(value: Any) -> bool:
+    return not isinstance(value, dict | list)
+
+
+def _plain(value: Any) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else json.dumps(value)
+
+
+def _packed(name: str, fields: list[str]) -> Iterator[str]:
+    """Fields next to each other in one piece, as many as make a line of ordinary length."""
+    head = f"{name}: " if name else ""
+    line = ""
+    for field in fields:
+        if line and len(line) + len(field) > _RECORD:
+            yield from _long(head + line)
+            line = ""
+        line = f"{line}, {field}" if line else field
+    if line:
+        yield from _long(head + line)
+
+
+def _sentences(line: str) -> Iterator[str]:
+    start = 0
+    for end in _END.finditer(line):
+        sentence = line[start : end.end()].strip()
+        if not sentence or (end.group()[0] == "." and _ABBREVIATION.search(sentence)):
+            continue
+        yield from _long(sentence)
+        start = end.end()
+    if line[start:].strip():
+        yield from _long(line[start:].strip())
+
+
+def _long(sentence: str) -> Iterator[str]:
+    """The sentence, or clauses of it if it is very long."""
+    while len(sentence) > _LONG:
+        cuts = [clause.end() for clause in _CLAUSE.finditer(sentence, _LONG // 3, _LONG)]
+        cut = cuts[-1] if cuts else sentence.rfind(" ", _LONG // 3, _LONG)
+        if cut <= 0:
+            break
+        yield from _unless_blob(sentence[:cut].strip())
+        sentence = sentence[cut:].strip()
+    if sentence:
+        yield from _unless_blob(sentence)
+
+
+def _unless_blob(piece: str) -> Iterator[str]:
+    if len(piece) <= _BLOB or " " in piece[:_BLOB] or _WIDE.search(piece, 0, _BLOB):
+        yield piece

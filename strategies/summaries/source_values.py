@@ -1,0 +1,76 @@
+"""The exact values that a summary may say: those of what it was made of, and of the ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from contextport.contracts import FactLedger, Kind, Message
+from contextport.strategies.facts.exact_values import exact_values
+from contextport.strategies.facts.found_values import FoundValue, as_ascii, found_values
+
+from .passages import quoted, readable_texts
+from .summary_message import summary_in
+
+__all__ = ["ledger_values", "source_texts", "values_as_written", "values_of"]
+
+
+def source_texts(messages: Iterable[Message]) -> Iterator[str]:
+    """Every text of the messages that a summary may be made of; JSON one value in a line, after its key."""
+    for message in messages:
+        if not quoted(message):
+            continue
+        earlier = summary_in(message)
+        if earlier is not None:
+            yield earlier.render()
+            yield from (fact.text for fact in earlier.facts)
+            if message.kind is Kind.SUMMARY:
+                continue
+        for name, text in readable_texts(message):
+            if name:
+                yield name
+            yield _decoded(text)
+
+
+def values_of(messages: Iterable[Message]) -> frozenset[str]:
+    """The exact values of all that the messages say."""
+    return frozenset().union(*map(exact_values, source_texts(messages)))
+
+
+def ledger_values(ledger: FactLedger) -> frozenset[str]:
+    """The exact values of all facts, of what they were before, and of their labels."""
+    texts = [text for fact in ledger.facts for text in (fact.text, fact.label, *fact.earlier)]
+    return frozenset().union(*map(exact_values, texts))
+
+
+def values_as_written(texts: Iterable[str]) -> Iterator[tuple[str, FoundValue]]:
+    """Each exact value of the texts as it is written there, once, with what it is."""
+    seen: set[str] = set()
+    for text in texts:
+        plain = as_ascii(text)
+        for value in found_values(plain):
+            if value.forms[0] not in seen:
+                seen.add(value.forms[0])
+                yield text[value.start : value.end], value
+
+
+def _decoded(text: str) -> str:
+    if text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return "\n".join(_lines("", value))
+
+
+def _lines(name: str, value: Any, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, dict) and depth < 100:
+        for key, item in cast(dict[str, Any], value).items():
+            yield from _lines(key, item, depth + 1)
+    elif isinstance(value, list) and depth < 100:
+        for item in cast(list[Any], value):
+            yield from _lines(name, item, depth + 1)
+    else:
+        yield f"{name}: {value if isinstance(value, str) else json.dumps(value)}"

@@ -1,0 +1,111 @@
+"""What exact values are called: a value under the name of another is a fault that no look-up of values finds.
+
+The source says "contract AB-2024-001" and "a budget of 10000", the summary "the contract number is 10000": every value in it is
+right, and the sentence is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from attrs import field, frozen
+
+from contextport.strategies.facts.found_values import FoundValue, as_ascii, found_values
+
+from .words import words_of
+
+__all__ = ["LabelledValues", "relabelled"]
+
+_SENTENCE = re.compile(r"[\n。\uff01\uff1f\uff1b!?;]+|\.(?=\s|$)")
+_NO_NAMES = """
+a an the is are was were be been being it its of to at on in for from with by as and or no nr not number numbers id ids code value
+amount total about only exactly has have had will would shall should can that this these those than then now also user assistant
+tool found must open done decided
+"""
+_EMPTY = frozenset(_NO_NAMES.split())
+_WIDE = re.compile(r"[\u3400-\u9fff]+")
+_WIDE_EMPTY = re.compile(r"编号|号码|代码|数量|金额|总共|一共|大约|等于|设为|改为|[是为的号约共了在有至到和与]")
+_BINDS = re.compile(
+    r"[\s\"'`*_]*(?:(?:number|no\.?|nr\.?|id|code|value)[\s\"'`*_]*)?(?:is|was|are|:|=|\uff1a|是|为|#)[\s\"'`*_#$€£¥]*$",
+    re.IGNORECASE,
+)
+_AMOUNT = re.compile(r"\s?(?:%|\$|€|£|¥|元|块|usd|eur|gbp|rmb|cny|dollars?|euros?|[a-z]{1,3}\b)", re.IGNORECASE)
+_CURRENCY = frozenset("$€£¥")
+
+
+@frozen(kw_only=True)
+class _Named:
+    """A value in its sentence: the nearest word before it, all words around it, whether the name is bound to it ("is", ":")."""
+
+    value: FoundValue
+    label: str
+    around: frozenset[str]
+    after: frozenset[str]
+    bound: bool
+    is_amount: bool
+
+
+@frozen
+class LabelledValues:
+    """By value, all words around it in the texts; by word, the values that it stands right before."""
+
+    around: dict[str, set[str]] = field(factory=dict[str, set[str]])
+    labelled: dict[str, set[str]] = field(factory=dict[str, set[str]])
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> LabelledValues:
+        """What the values of the texts are called."""
+        found = cls()
+        for text in texts:
+            for named in _named_values(text):
+                for form in named.value.forms:
+                    found.around.setdefault(form, set()).update(named.around)
+                if named.label:
+                    found.labelled.setdefault(named.label, set()).add(named.value.forms[0])
+        return found
+
+
+def relabelled(summary: str, source: LabelledValues) -> Iterator[tuple[str, str]]:
+    """Values of the summary with the name they are given there, where the source gives that name to others only."""
+    for named in _named_values(summary):
+        value = named.value.forms[0]
+        around = source.around.get(value)
+        if around is None or not named.label or (named.is_amount and not named.bound):
+            continue
+        owners = source.labelled.get(named.label, set())
+        agrees = named.label in around or (not named.bound and bool(named.after & around))
+        if owners and not owners & set(named.value.forms) and not agrees:
+            yield value, named.label
+
+
+def _named_values(text: str) -> Iterator[_Named]:
+    for sentence in _SENTENCE.split(as_ascii(text)):
+        values = [value for value in found_values(sentence) if _has_digit(sentence[value.start : value.end])]
+        whole = frozenset(_content(sentence))
+        for at, value in enumerate(values):
+            before = sentence[values[at - 1].end if at else 0 : value.start]
+            after = sentence[value.end : values[at + 1].start if at + 1 < len(values) else len(sentence)]
+            names = list(_content(before))
+            following = frozenset(_content(after))
+            yield _Named(
+                value=value,
+                label=names[-1] if names else "",
+                around=(frozenset(names) | following) if names else whole,
+                after=following,
+                bound=bool(_BINDS.search(before)),
+                is_amount=before.rstrip()[-1:] in _CURRENCY or bool(_AMOUNT.match(after)),
+            )
+
+
+def _has_digit(text: str) -> bool:
+    return any(sign.isdigit() for sign in text)
+
+
+def _content(text: str) -> Iterator[str]:
+    """The words that can name a value, without what stands between any name and any value; parts of `contract_id` alone."""
+    spread = re.sub(r"(?<=[a-z])(?=[A-Z])|[_./-]", " ", text)
+    spread = _WIDE.sub(lambda run: f" {_WIDE_EMPTY.sub(' ', run[0])} ", spread)
+    for word in words_of(spread):
+        if word not in _EMPTY and not word[0].isdigit():
+            yield word[:-1] if len(word) > 3 and word.endswith("s") and word.isascii() else word
