@@ -22,14 +22,15 @@ class Fold:
     """What a compression replaced, so that a manager can keep it.
 
     `covers` are the ids of the messages that the summary stands for, in order; an earlier summary and its facts, if the input
-    had them, are replaced too. `summary` is of kind summary and `facts` of kind facts: both are in the output. `rewritten` are
-    messages that stay with less text. `faults` says why summaries were refused, `origin` what wrote the one that stands,
-    `usage` what models took for all of them.
+    had them, are replaced too. `summary` is of kind summary and `facts` of kind facts: both are in the output. `ledger` is all
+    that is known, also where no room is left for a message of facts. `rewritten` are messages that stay with less text. `faults`
+    says why summaries were refused, `origin` what wrote the one that stands, `usage` what models took for all of them.
     """
 
     covers: tuple[str, ...] = ()
     summary: Message | None = None
     facts: Message | None = None
+    ledger: FactLedger = field(factory=FactLedger)
     rewritten: tuple[Message, ...] = ()
     origin: str = ""
     faults: tuple[str, ...] = ()
@@ -51,7 +52,7 @@ class FoldRecord:
     and `facts_id` name the messages next to it. `rewritten` are later messages that stand in the window with less text;
     `rewriting_saved` is what that saves. Sizes before and after are those of the window, in tokens by the manager's counter.
     `usage_so_far` is what models took for this fold and those before it. `places` says by message id where the sources of facts
-    stand in the log.
+    stand in the log. `ledger` holds the facts where there is no message of facts to hold them.
     """
 
     seq: int = 0
@@ -73,13 +74,14 @@ class FoldRecord:
     usage: Usage | None = None
     usage_so_far: Usage | None = None
     places: Mapping[str, int] = field(factory=dict[str, int])
+    ledger: FactLedger = field(factory=FactLedger)
 
     def as_message(self, id: str) -> Message:
         """The record as a message of the log. (`seq` is that of its entry.)"""
         value: dict[str, Json] = {name: getattr(self, name) for name in _NUMBERS}
         value |= {name: getattr(self, name) for name in _TEXTS}
         value |= {"rewritten": [dump_message(message) for message in self.rewritten], "faults": list(self.faults)}
-        value["kept"] = list(self.kept)
+        value |= {"kept": list(self.kept), "ledger": self.ledger.as_json()}
         value |= {"places": dict(self.places), "usage": _usage_json(self.usage)}
         value["usage_so_far"] = _usage_json(self.usage_so_far)
         return Message(role="system", parts=(), id=id, kind=Kind.RECORD, metadata={"fold": value})
@@ -97,6 +99,7 @@ class FoldRecord:
                 kept=tuple([int(place) for place in value["kept"]]),
                 faults=tuple([str(fault) for fault in value["faults"]]),
                 places={str(id): int(place) for id, place in cast(dict[str, Any], value["places"]).items()},
+                ledger=FactLedger.from_json(value["ledger"]),
                 usage=_usage_of(value["usage"]),
                 usage_so_far=_usage_of(value["usage_so_far"]),
                 **more,

@@ -21,7 +21,10 @@ __all__ = ["Pipeline"]
 
 @implements(CompressionStrategy)
 class Pipeline:
-    """Each stage works on what the stage before it returned, until the result fits. All must count with the same counter."""
+    """Each stage works on what the stage before it returned, until the result fits. All must count with the same counter.
+
+    What a stage folded is not handed on: a strategy that folds takes others as its layers, see `FoldOldest`.
+    """
 
     def __init__(self, *stages: CompressionStrategy) -> None:
         if not stages:

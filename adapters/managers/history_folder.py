@@ -18,6 +18,7 @@ from contextport.contracts import (
     Draft,
     Entry,
     EventKind,
+    FactLedger,
     Fold,
     FoldRecord,
     FoldsHistory,
@@ -30,7 +31,6 @@ from contextport.contracts import (
     StateConflict,
     TokenCounter,
     Usage,
-    ledger_of,
     message_tokens,
     new_id,
     provides,
@@ -125,7 +125,7 @@ class HistoryFolder:
             through = live.record.through if raw else 0
         forms = {} if live is None else live.rewritten
         shown = {e.seq: forms.get(e.message.id, e.message) if e.seq > through else e.message for e in entries}
-        memory = [] if live is None else [m for m in live.messages if not (raw and m.kind is Kind.SUMMARY)]
+        memory = [] if live is None else [m for m in live.known if not (raw and m.kind is Kind.SUMMARY)]
         prompt = [] if state.prompt is None else [state.prompt]
         return _Given(
             messages=[*prompt, *memory, *arrange(list(shown.values()))],
@@ -197,7 +197,7 @@ class HistoryFolder:
         rewritten = [(entry, forms[entry.seq]) for entry in left if forms[entry.seq] is not entry.message]
         memory = [attrs.evolve(m, id=new_id()) for m in (fold.summary, fold.facts) if m is not None]
         window = [entry for entry in given.entries if entry.seq > old.through or entry.seq in old.kept]
-        sources = {source for fact in ledger_of(fold.facts).facts for source in fact.sources}
+        sources = {source for fact in fold.ledger.facts for source in fact.sources}
         seqs = {entry.message.id: entry.seq for entry in given.entries}
         record = FoldRecord(
             previous=old.seq,
@@ -219,6 +219,7 @@ class HistoryFolder:
             faults=fold.faults,
             usage=fold.usage,
             usage_so_far=_added(old.usage_so_far, fold.usage),
+            ledger=FactLedger() if fold.facts is not None else fold.ledger,
             places={id: place for id, place in {**old.places, **seqs}.items() if id in sources},
         )
         covers = {"covers": {"first": record.first, "through": through, "messages": record.messages}}

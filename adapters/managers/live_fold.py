@@ -10,6 +10,7 @@ from contextport.contracts import (
     FactLedger,
     FoldRecord,
     Head,
+    Json,
     Kind,
     Message,
     StoreCorrupt,
@@ -48,10 +49,19 @@ class LiveFold:
         return next((message for message in self.messages if message.kind is Kind.SUMMARY), None)
 
     @property
+    def known(self) -> list[Message]:
+        """Summary and facts as a strategy is shown them: with a message of facts also where the window has no room for one."""
+        if not self.record.ledger.facts:
+            return self.messages
+        metadata: dict[str, Json] = {"ledger": self.record.ledger.as_json()}
+        return [*self.messages, Message(role="user", id="facts", kind=Kind.FACTS, parts=(), metadata=metadata)]
+
+    @property
     def ledger(self) -> FactLedger:
         """The facts known up to the fold, read when they are first asked for."""
         if self._ledger is None:
-            self._ledger = ledger_of(next((message for message in self.messages if message.kind is Kind.FACTS), None))
+            facts = next((message for message in self.messages if message.kind is Kind.FACTS), None)
+            self._ledger = self.record.ledger if facts is None else ledger_of(facts)
         return self._ledger
 
 

@@ -131,7 +131,7 @@ class FoldOldest:
         ledger = merged(ledger_of(old), found, max_facts=self.policy.max_facts)
         stays = [message for message in layered if message is not old and message is not earlier]
         facts = self._facts(ledger, stays if earlier is None else [earlier, *stays], target, f"facts/{_name(rewritten)}")
-        fold = Fold(summary=earlier, facts=facts, rewritten=rewritten, origin="layers")
+        fold = Fold(summary=earlier, facts=facts, ledger=ledger, rewritten=rewritten, origin="layers")
         return fold, _assembled(stays, earlier, facts)
 
     async def _folding(
@@ -161,10 +161,11 @@ class FoldOldest:
             covers=tuple([message.id for message in covered]),
             summary=summary,
             facts=facts,
+            ledger=ledger,
             rewritten=tuple([message for message in rewritten if message.id in kept]),
             origin=written.summary.origin,
             faults=written.faults,
-            usage=written.summary.usage,
+            usage=written.usage,
         )
         return fold, _assembled(stays, summary, facts)
 
