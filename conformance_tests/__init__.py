@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         check_long_term_memory,
         check_message_codec,
         check_suite,
+        check_summarizer,
         check_token_counter,
     )
     from .exact_counters import CharactersCounter, WordsCounter
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         LimitsSourceConformance,
         LongTermMemoryConformance,
         MessageCodecConformance,
+        SummarizerConformance,
         TokenCounterConformance,
     )
 
@@ -58,6 +60,7 @@ __all__ = [
     "MessageCodecConformance",
     "RuleResult",
     "Status",
+    "SummarizerConformance",
     "TokenCounterConformance",
     "WordsCounter",
     "check_chat_model",
@@ -70,6 +73,7 @@ __all__ = [
     "check_long_term_memory",
     "check_message_codec",
     "check_suite",
+    "check_summarizer",
     "check_token_counter",
 ]
 
@@ -91,6 +95,7 @@ _WITH_ASSERTIONS = (
     "codec_requests",
     "suite",
     "suites",
+    "summarizer_rules",
 )
 
 # pytest takes an installed namespace package for its folders and would leave the assertions of the rules as they are.

@@ -18,6 +18,7 @@ from contextport.contracts import (
 from contextport.contracts.memory import LongTermMemory
 from contextport.contracts.model import ChatModel, StopReason
 from contextport.contracts.provider_error import ErrorClassifier
+from contextport.contracts.summary import Summarizer
 
 from .rules import RuleResult, run_rule
 from .scripted_answers import Scripted, SentRequest
@@ -32,6 +33,7 @@ from .suites import (
     LimitsSourceConformance,
     LongTermMemoryConformance,
     MessageCodecConformance,
+    SummarizerConformance,
     TokenCounterConformance,
 )
 
@@ -46,6 +48,7 @@ __all__ = [
     "check_long_term_memory",
     "check_message_codec",
     "check_suite",
+    "check_summarizer",
     "check_token_counter",
 ]
 
@@ -221,5 +224,30 @@ def check_long_term_memory(
 
         def broken_memory(self) -> LongTermMemory | Awaitable[LongTermMemory] | None:
             return None if broken is None else broken()
+
+    return check_suite(Checked())
+
+
+def check_summarizer(
+    make: Callable[[TokenCounter], Summarizer | Awaitable[Summarizer]],
+    *,
+    scripted: Callable[[TokenCounter, Sequence[Scripted]], Summarizer | Awaitable[Summarizer]] | None = None,
+    sent: Callable[[Summarizer], Sequence[str]] | None = None,
+) -> list[RuleResult]:
+    """Check summarizers that `make` builds on a counter. `scripted` builds one on a model with the given script, and `sent` tells
+    what the model of one was sent.
+    """
+
+    class Checked(SummarizerConformance):
+        def make_summarizer(self, counter: TokenCounter) -> Summarizer | Awaitable[Summarizer]:
+            return make(counter)
+
+        def scripted_summarizer(
+            self, counter: TokenCounter, script: Sequence[Scripted]
+        ) -> Summarizer | Awaitable[Summarizer] | None:
+            return None if scripted is None else scripted(counter, script)
+
+        def sent_texts(self, summarizer: Summarizer) -> Sequence[str] | None:
+            return None if sent is None else sent(summarizer)
 
     return check_suite(Checked())

@@ -28,6 +28,7 @@ _PORTS = (
     "ChatModel",
     "ErrorClassifier",
     "LongTermMemory",
+    "Summarizer",
 )
 _CLAIMS = "claims"  # the row of the test that holds an adapter to what it claims
 _SUITES = pytest.StashKey[dict[str, dict[str, Any]]]()

@@ -61,6 +61,7 @@ from .exact_counters import WordsCounter
 from .rules import NotChecked, settled
 from .scripted_answers import Scripted, SentRequest
 from .suite import Conformance
+from .summarizer_suite import SummarizerConformance
 
 __all__ = [
     "SUITES",
@@ -74,6 +75,7 @@ __all__ = [
     "LimitsSourceConformance",
     "LongTermMemoryConformance",
     "MessageCodecConformance",
+    "SummarizerConformance",
     "TokenCounterConformance",
 ]
 
@@ -382,4 +384,5 @@ SUITES: tuple[type[Conformance], ...] = (
     ChatModelConformance,
     ErrorClassifierConformance,
     LongTermMemoryConformance,
+    SummarizerConformance,
 )

@@ -116,11 +116,13 @@ class Summarizer(Port):
     Obligations
         SUMMARIZER-1  `render()` of the summary takes at most `max_tokens` by the summarizer's counter.
         SUMMARIZER-2  It is not empty. Where nothing can be said within `max_tokens`, `SummaryFailed` is raised.
-        SUMMARIZER-3  Every message is read, however many there are: input larger than one call takes is read in parts.
-        SUMMARIZER-4  A summary that comes first in the request is taken up: what it says is read like any other message.
+        SUMMARIZER-3  Every message is read, however many and however large: text, calls with their arguments, results. What is
+                      more than one call takes is read in parts.
+        SUMMARIZER-4  A summary that comes first in the request is taken up, whatever its role.
         SUMMARIZER-5  What system messages and the reasoning of a model say is not read (R48, R124, R128).
         SUMMARIZER-6  The request and its messages are not changed.
-        SUMMARIZER-7  A failure of whatever it stands on raises `SummaryFailed` with the foreign error as its cause.
+        SUMMARIZER-7  A failure of whatever it stands on raises `SummaryFailed` with the foreign error as its cause, unless it has
+                      something else to fall back on. The failure's words are neither in the error nor in a summary.
         SUMMARIZER-8  A request without messages, or with `max_tokens` below 1, raises `InvalidArgument`; nothing is asked.
         SUMMARIZER-9  A cancelled call leaves nothing running, and the summarizer can be called again.
         SUMMARIZER-10 `origin` names what wrote it; `usage` is the sum of what the model reported for all calls, failed ones too.

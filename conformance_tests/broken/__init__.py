@@ -8,6 +8,7 @@ from . import (
     manager_shapes,
     managers,
     memories,
+    memory_backends,
     models,
     sinks_and_limits,
     store_concurrency,
@@ -15,6 +16,7 @@ from . import (
     stores,
     strategies,
     strategy_results,
+    summarizers,
 )
 from .registry import BROKEN, HEALTHY, Broken, rules_kept_by, suite_of, verdict
 
@@ -35,4 +37,5 @@ _MODULES = (
     codecs,
     models,
     memories,
+    summarizers,
 )

@@ -18,6 +18,7 @@ from contextport.conformance_tests.reference_shaping_manager import ReferenceSha
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import Backend, ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
+from contextport.conformance_tests.reference_summarizer import ReferenceSummarizer, ReferenceWriter
 from contextport.conformance_tests.rules import Rule, Status, run_rule
 from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
 from contextport.conformance_tests.suites import (
@@ -31,6 +32,7 @@ from contextport.conformance_tests.suites import (
     LimitsSourceConformance,
     LongTermMemoryConformance,
     MessageCodecConformance,
+    SummarizerConformance,
     TokenCounterConformance,
 )
 from contextport.contracts import (
@@ -44,6 +46,7 @@ from contextport.contracts import (
     TokenCounter,
 )
 from contextport.contracts.memory import LongTermMemory
+from contextport.contracts.summary import Summarizer
 
 __all__ = ["BROKEN", "HEALTHY", "Broken", "broken", "rules_kept_by", "suite_of", "verdict"]
 
@@ -193,6 +196,21 @@ class _Memories(LongTermMemoryConformance):
         return self.adapter_class(MemoryBackend(down=True))
 
 
+class _Summarizers(SummarizerConformance):
+    adapter_class = ReferenceSummarizer
+    patience = 1.0
+
+    def make_summarizer(self, counter: TokenCounter) -> ReferenceSummarizer:
+        return self.adapter_class(counter)
+
+    def scripted_summarizer(self, counter: TokenCounter, script: Sequence[Scripted]) -> ReferenceSummarizer:
+        return self.adapter_class(counter, ReferenceWriter(script))
+
+    def sent_texts(self, summarizer: Summarizer) -> Sequence[str]:
+        assert isinstance(summarizer, ReferenceSummarizer)
+        return summarizer.writer.read
+
+
 #: A suite per port, over an adapter that keeps every rule.
 HEALTHY: tuple[type[Any], ...] = (
     _Stores,
@@ -207,6 +225,7 @@ HEALTHY: tuple[type[Any], ...] = (
     _Models,
     _Classifiers,
     _Memories,
+    _Summarizers,
 )
 
 
