@@ -1,0 +1,60 @@
+"""Facts of messages, found by rules: the same for the same messages, in their own words (R130)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from contextport.contracts.facts import Fact
+from contextport.contracts.messages import JsonPart, Message, Refusal, Text, ToolCall, ToolResult
+
+from .json_facts import json_facts, parsed
+from .text_facts import output_facts, text_facts
+
+__all__ = ["extract_facts"]
+
+_MOST = 1000  # facts of one part; what has more is data, to be asked for again
+
+
+def extract_facts(messages: Iterable[Message]) -> tuple[Fact, ...]:
+    """The facts of messages, each with the one message it was found in, in the order of the text.
+
+    The text of users and assistants is read, arguments of tool calls (label: the tool's name and the path of the value, such as
+    `update_reservation.reservation_id`) and tool results (label: the path, such as `reservation.user_id`; text that is not JSON:
+    the words next to a value, with a gap for it). System messages, reasoning, and what the library itself put into a window are
+    not read. Each text of a fact is a piece of the message, as it is; of JSON, a piece of what it says.
+    """
+    return tuple([fact for message in messages if message.in_conversation for fact in _of(message)])
+
+
+def _of(message: Message) -> Iterator[Fact]:
+    if message.role in ("system", "developer"):
+        return
+    for part in message.parts:
+        if isinstance(part, Text | Refusal):
+            yield from islice(_text(part.text, message), _MOST)
+        elif isinstance(part, ToolCall):
+            yield from islice(_call(part, message), _MOST)
+        elif isinstance(part, ToolResult):
+            yield from islice(_result(part, message), _MOST)
+
+
+def _text(text: str, message: Message) -> Iterator[Fact]:
+    return output_facts(text, message.id) if message.role == "tool" else text_facts(text, message.role, message.id)
+
+
+def _call(call: ToolCall, message: Message) -> Iterator[Fact]:
+    arguments = parsed(call.arguments)
+    if arguments is None:
+        return text_facts(call.arguments, "assistant", message.id)
+    return json_facts(arguments, call.name, "assistant", message.id)
+
+
+def _result(result: ToolResult, message: Message) -> Iterator[Fact]:
+    for part in result.parts:
+        if isinstance(part, JsonPart):
+            yield from json_facts(part.value, "", "tool", message.id)
+        elif isinstance(part, Text):
+            value = parsed(part.text)
+            known = value is not None
+            yield from json_facts(value, "", "tool", message.id) if known else output_facts(part.text, message.id)

@@ -1,0 +1,146 @@
+"""Sentences that have to be kept as they are: constraints, decisions, tasks and what steps came to. English and Chinese."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from re import Pattern
+
+from attrs import frozen
+
+from contextport.contracts.facts import FactKind, FactState
+
+__all__ = ["MARKS_CHANGE", "Statement", "clipped", "sentences", "statement_in", "tool_conclusions"]
+
+
+@frozen
+class Statement:
+    """What kind of sentence it is."""
+
+    kind: FactKind
+    state: FactState = FactState.CURRENT
+
+
+_END = re.compile(r"(?<=[.!?])[\"')\]*]{0,3}\s+|[\u3002\uff01\uff1f\uff1b!?]+[\u201d\u2019\u300d\u300f\uff09]?|\n+")
+_LONGEST = 400  # characters of a sentence
+
+
+def _any(english: str, chinese: str) -> Pattern[str]:
+    return re.compile(rf"\b(?:{english})\b|{chinese}", re.IGNORECASE)
+
+
+_CONSTRAINT = _any(
+    r"must(?:n't)?|never|always|only|at (?:most|least)|(?:no|not) (?:more|less|later|earlier|fewer) than|maximum|"
+    r"minimum|budget|"
+    r"(?:don't|do not) (?:want|use|like|need|book|add|change|touch|include|write|call|send|delete|remove|ask|ever|make|put)|"
+    r"(?:i|we)(?:'d| would)? (?:prefer|rather)|(?:make|be) sure|ensure|avoid|without|deadline|from now on|as long as|has to|"
+    r"(?:i|we) (?:want|need|require) (?!(?:you )?to\b)|i(?:'d| would) like (?!(?:you )?to\b)|"
+    r"no (?:longer|other)|should(?:n't| not)?|required?|allergic|limit(?:ed)? to",
+    r"必须|不要|不能|不可以|不许|不准|不得|禁止|务必|一定要|千万|别(?![人的墅处])|(?<![一两二三四五六七八九十几0-9])只(?![狗猫鸟鸡])|仅|"
+    r"最多|最少|至少|不超过|不低于|不少于|预算|以后都|以后请|一律|总是|从不|每次都|要求|限制|尽量|截止|过敏|希望|喜欢|偏好",
+)
+_IMPERATIVE_NOT = re.compile(
+    r"(?:^|[,;:\u2014-]\s?|\b(?:please|and|but|so)\s)(?:do not|don't|no)\s(?!worr|problem|thank)", re.IGNORECASE
+)
+_DECISION = _any(
+    r"decided?|decision|let'?s (?:go with|use|choose|pick|keep|stick|take)|"
+    r"we(?:'ll| will| shall|'re going to) (?:go with|use|choose|keep)|"
+    r"go(?:ing)? with|choose|chose|chosen|agreed?|settled on|confirm(?:ed)?|approved?|"
+    r"i(?:'ll| will) (?:take|go|choose|pick|use|have)|"
+    r"opt(?:ed)? for|switch(?:ed)? to|instead|went with|stick with",
+    r"决定|定了|定下|[就还]是?(?:用|选|按|定|这样|要)|选择|选(?:用|了|定)|采用|改成|改为|改用|换成|换到|确认|同意|敲定|说好|最终|那就",
+)
+_ASKED = _any(
+    r"please|can you|could you|would you|i(?:'d| would) like (?:you )?to|(?:i|we) (?:want|need) (?:you )?to|todo|"
+    r"to-do|next(?: step)?[,:]|"
+    r"remind me|(?:i|we) (?:have|got) to|go ahead",
+    r"待办|接下来|下一步|请(?!问)|帮我|帮忙|记得|还需要|还要|需要你|我想|我要",
+)
+_PROMISED = _any(
+    r"(?:i|we)(?:'ll| will|'m going to| am going to|'re going to)|next (?:step|up|i)|next[,:]|todo|to-do|remaining|"
+    r"pending|still (?:need|have) to",
+    r"待办|接下来|下一步|我(?:会|将|马上|这就)|稍后|还需要|还要|准备",
+)
+_DONE = _any(
+    r"done|finished|completed?|fixed|resolved|implemented|"
+    r"(?:has|have|had|is|are|was|were) (?:now |been |successfully |already ){0,3}[a-z]{3,}ed|"
+    r"(?:has|have) been [a-z]+|i(?:'ve| have) (?:now |successfully |already |also ){0,3}[a-z]+(?:ed|t|n|d)|successfully [a-z]+",
+    r"完成(?!不)|已(?:经)?[\u4e00-\u9fff]|搞定|做好|做完|修好|解决了|办好|弄好",
+)
+_NOT_YET = re.compile(r"\bnot\b|n't\b|\bunable\b|\bfailed\b|\bonce\b|\bwhen\b|\bif\b|没|未|尚|不能|无法|如果", re.IGNORECASE)
+_FOUND = _any(
+    r"root cause|the (?:problem|issue|cause|reason|result|total|answer) (?:is|was)|found (?:that|out)|turns out|"
+    r"in conclusion|conclusion|therefore|"
+    r"tests? (?:pass|fail)(?:ed)?|passed|failed",
+    r"结论|原因是|结果是|发现|查明|总共|合计|因此|测试(?:通过|失败)",
+)
+_OUTCOME = _any(
+    r"errors?|[a-z]*error:|exception|traceback|fail(?:ed|ure|ures|s)?|passed|succeeded|success(?:ful|fully)?|"
+    r"created|deleted|removed|updated|"
+    r"written|saved|installed|not found|denied|refused|timed? out|cancell?ed|completed|"
+    r"exit(?:ed)? (?:code|status|with)|fatal|panic|no such|warning",
+    r"错误|异常|失败|成功|完成|已创建|已删除|已更新|已保存|找不到|不存在|超时|拒绝|通过",
+)
+#: Words by which a statement says that it takes the place of an earlier one.
+MARKS_CHANGE = _any(
+    r"instead|actually|change[ds]? (?:it|that|this|the|my|our|to)|changed|rather than|no longer|"
+    r"switch(?:ed|ing)? (?:to|from)|revise[ds]?|"
+    r"not .{1,40} (?:but|any ?more)|now (?:use|be|is)|increase[ds]?|raise[ds]?|lower(?:ed)?|reduce[ds]?|forget|"
+    r"drop(?:ped)?|on second thought|make it",
+    r"改成|改为|改用|换成|换到|换为|不再|取消|算了|还是(?:用|选|按|要)|提高到|降到|增加到|减到|调整|调到|不是.{1,20}而是|其实",
+)
+_QUESTION = re.compile(r"[?\uff1f][\"')\]\s]*\Z|[吗呢][\s\u3002]*\Z")
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of a text begin and end, their closing sign included; line ends close one, too."""
+    start = 0
+    for match in _END.finditer(text):
+        yield start, match.end()
+        start = match.end()
+    if start < len(text):
+        yield start, len(text)
+
+
+def clipped(sentence: str) -> str:
+    """A verbatim piece of at most 400 characters, ended at a space if there is one."""
+    sentence = sentence.strip()
+    if len(sentence) <= _LONGEST:
+        return sentence
+    cut = sentence.rfind(" ", _LONGEST // 2, _LONGEST)
+    return sentence[: cut if cut > 0 else _LONGEST]
+
+
+def statement_in(sentence: str, role: str) -> Statement | None:
+    """What a sentence of a user or an assistant states; None if it is none of what is kept."""
+    asks = bool(_QUESTION.search(sentence))
+    return _of_user(sentence, asks) if role == "user" else None if asks else _of_assistant(sentence)
+
+
+def _of_user(sentence: str, asks: bool) -> Statement | None:
+    if not asks:
+        if _CONSTRAINT.search(sentence) or _IMPERATIVE_NOT.search(sentence):
+            return Statement(FactKind.CONSTRAINT)
+        if _DECISION.search(sentence):
+            return Statement(FactKind.DECISION)
+    if _ASKED.search(sentence):
+        return Statement(FactKind.TASK)
+    if not asks and _DONE.search(sentence) and not _NOT_YET.search(sentence):
+        return Statement(FactKind.TASK, FactState.DONE)
+    return None
+
+
+def _of_assistant(sentence: str) -> Statement | None:
+    if _FOUND.search(sentence):
+        return Statement(FactKind.CONCLUSION)
+    if _DONE.search(sentence) and not _NOT_YET.search(sentence):
+        return Statement(FactKind.TASK, FactState.DONE)
+    if _PROMISED.search(sentence):
+        return Statement(FactKind.TASK)
+    return Statement(FactKind.DECISION) if _DECISION.search(sentence) else None
+
+
+def tool_conclusions(text: str, most: int = 6) -> list[str]:
+    """The lines of a tool's output that say what came out: the first of them, and the last, which sum up."""
+    lines = [clipped(line) for line in text.splitlines() if _OUTCOME.search(line[:_LONGEST])]
+    return lines if len(lines) <= most else lines[: most // 2] + lines[-(most - most // 2) :]
