@@ -44,7 +44,7 @@ class MemoryNote:
 
     def __attrs_post_init__(self) -> None:
         names_a_message = isinstance(self.session_id, str) and isinstance(self.epoch, int) and isinstance(self.message_id, str)
-        if not names_a_message or not math.isfinite(self.at):
+        if not names_a_message or not isinstance(self.at, int | float) or not math.isfinite(self.at):
             raise InvalidArgument(
                 f"a note of message {self.message_id!r}, epoch {self.epoch!r} of session {self.session_id!r}, at {self.at!r}: "
                 "ids are strings, the epoch is an integer, the time is a finite number of seconds",

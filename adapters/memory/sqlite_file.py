@@ -70,6 +70,7 @@ def connect(path: str) -> sqlite3.Connection:
     try:
         if _version(connection, path) != len(MIGRATIONS):
             raise MemoryUnavailable(f"{path} is empty: what was in it is gone; open the memory anew", path=path)
+        connection.execute("PRAGMA synchronous = FULL")  # a flush is rare, so it may wait for the disk
     except BaseException:
         connection.close()
         raise

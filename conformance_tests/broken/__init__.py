@@ -37,5 +37,6 @@ _MODULES = (
     codecs,
     models,
     memories,
+    memory_backends,
     summarizers,
 )

@@ -28,7 +28,7 @@ def flush(memory: SqliteLongTermMemory, *names: str) -> None:
 
 def main(path: str) -> None:
     memory = SqliteLongTermMemory(path)
-    at_work = threading.Thread(target=flush, args=(memory, *(f"parent {n}" for n in range(200))))
+    at_work = threading.Thread(target=flush, args=(memory, *(f"parent {n}" for n in range(60))))
     at_work.start()
     children: list[int] = []
     for number in range(20):
@@ -45,7 +45,7 @@ def main(path: str) -> None:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     at_work.join()
     found = sorted(note.facts[0].text for note in asyncio.run(memory.recall(ANN, limit=1_000)))
-    wanted = [f"parent {n}" for n in range(200)]
+    wanted = [f"parent {n}" for n in range(60)]
     assert found == sorted(wanted + [f"child {n}{more}" for n in range(20) for more in ("", " again")])
     asyncio.run(memory.close())
     print("ok")
