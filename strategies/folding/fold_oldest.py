@@ -15,6 +15,7 @@ from contextport.contracts import (
     FoldsHistory,
     Hint,
     InvalidArgument,
+    IsGrounded,
     Json,
     Kind,
     Message,
@@ -26,11 +27,12 @@ from contextport.contracts import (
     implements,
     ledger_of,
     message_tokens,
+    provides,
     verify,
 )
 from contextport.contracts.counting import total_tokens
 from contextport.strategies.arguments import check_count
-from contextport.strategies.atoms import is_system, split
+from contextport.strategies.atoms import arrange, is_system, split
 from contextport.strategies.facts import extract_facts, facts_message, merged
 from contextport.strategies.keep_recent_tokens import KeepRecentTokens, unchanged
 from contextport.strategies.summaries import CheckedSummarizer, CheckedSummary, ExtractiveSummarizer, summary_message
@@ -40,6 +42,7 @@ from .policy import FoldPolicy
 
 __all__ = ["FoldOldest"]
 
+_RAW_REACH = 16_000  # tokens: a fold of a large window, and little enough for a model to read each time
 _LEAST_SUMMARY = 16  # tokens for summary message and its header where the share of a small window would be less
 
 
@@ -56,7 +59,8 @@ class FoldOldest:
        summarizer vouches for it (`IsGrounded`). Where no summary comes about, the oldest steps are left out with a mark (D17).
 
     What is rewritten or folded is in `Compression.fold`, so that a manager does it once and for good. `raw_reach` is how many
-    tokens of raw history are read again for a new summary, instead of the old one (R122).
+    tokens of raw history are read again for a new summary, instead of the old one, so that errors do not pile up (R122): 16 000,
+    but 0 for the extractive summarizer, which keeps the words as they are.
     """
 
     counter: TokenCounter
@@ -65,23 +69,28 @@ class FoldOldest:
     layers: tuple[CompressionStrategy, ...] = field(default=(), converter=tuple)
     hint: Hint = Hint.GENERAL
     tools: tuple[Json, ...] = field(default=(), converter=tuple)
-    raw_reach: int = 16_000
-    _checked: CheckedSummarizer = field(init=False, repr=False, eq=False)
+    raw_reach: int | None = None
+    _writer: Summarizer = field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         verify(self.counter, TokenCounter)
         for layer in self.layers:
             verify(layer, CompressionStrategy)
-        check_count("raw_reach", self.raw_reach)
-        inner = ExtractiveSummarizer(self.counter) if self.summarizer is None else self.summarizer
-        verify(inner, Summarizer)
-        checked = inner if isinstance(inner, CheckedSummarizer) else CheckedSummarizer(inner, self.counter)
-        object.__setattr__(self, "_checked", checked)
+        if self.raw_reach:
+            check_count("raw_reach", self.raw_reach)
+        writer: Summarizer = ExtractiveSummarizer(self.counter) if self.summarizer is None else self.summarizer
+        verify(writer, Summarizer)
+        if not provides(writer, IsGrounded):
+            writer = CheckedSummarizer(writer, self.counter)
+        object.__setattr__(self, "_writer", writer)
 
     @property
     def reach(self) -> int:
-        window = self._checked.max_input
-        return self.raw_reach if window is None else min(self.raw_reach, window)
+        window = self._writer.max_input
+        reach = self.raw_reach
+        if reach is None:
+            reach = 0 if isinstance(self._writer, ExtractiveSummarizer) else _RAW_REACH
+        return reach if window is None else min(reach, window)
 
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
         return total_tokens(messages, self.counter)
@@ -147,7 +156,7 @@ class FoldOldest:
         if not cut.covers or cut.tokens < self.policy.min_gain_of(target.room):
             raise _NothingFolded(f"there is too little to fold: {cut.tokens} tokens")
         covered = [message for message in given if message.id in cut.covers]
-        stays = [message for message in said if message.id not in cut.covers]
+        stays = [message for message in steps.messages if message.id not in cut.covers]
         name = _name(covered)
         read = cut.covers | {message.id for message in rewritten}
         found = extract_facts([message for message in given if message.id in read])
@@ -194,9 +203,12 @@ class FoldOldest:
             tools=self.tools,
         )
         try:
-            return await self._checked.summarize_checked(request)
+            if isinstance(self._writer, CheckedSummarizer):
+                return await self._writer.summarize_checked(request)
+            summary = await self._writer.summarize(request)
         except SummaryFailed as error:
             raise _NothingFolded("no summary could be kept") from error
+        return CheckedSummary(summary=summary, usage=summary.usage)
 
     def _facts(self, ledger: FactLedger, beside: list[Message], target: _Target, id: str) -> Message | None:
         """The ledger as a message, with as many facts in its text as there is room for."""
@@ -208,6 +220,7 @@ class FoldOldest:
         self, given: Sequence[Message], window: Sequence[Message], max_tokens: int, reason: str, fold: Fold | None
     ) -> Compression:
         """The window as a result; where it does not fit yet, the oldest steps of it are left out."""
+        window = arrange(window)
         tokens = self.estimate_tokens(window)
         if tokens > max_tokens:
             window = (await KeepRecentTokens(self.counter).compress(window, max_tokens)).messages
