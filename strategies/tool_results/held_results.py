@@ -9,7 +9,7 @@ from typing import cast
 import attrs
 from attrs import frozen
 
-from contextport.contracts import Importance, JsonPart, Message, Part, Text, TokenCounter, ToolResult
+from contextport.contracts import Importance, JsonPart, Media, Message, Opaque, Part, Text, TokenCounter, ToolResult
 from contextport.contracts.json_values import dump_json
 
 from .markers import is_marker
@@ -68,24 +68,27 @@ def result_tokens(message: Message, part: int, counter: TokenCounter) -> int:
 
 
 def with_result_within(message: Message, part: int, counter: TokenCounter, max_tokens: int, cut: Cut) -> Message:
-    """The message with the result at `part` cut to at most `max_tokens`, or as near as it gets; longest texts first.
+    """The message with the result at `part` cut to at most `max_tokens`, or as near as it gets.
 
-    Texts and JSON values are cut, media and unknown parts are not. The same message if it would not become smaller.
+    Texts and JSON values are cut and share alike, the small ones whole; media and unknown parts are not cut. The same message if
+    it would not become smaller.
     """
-    shorter = message
-    for inner in _longest_first(message, part):
-        if result_tokens(shorter, part, counter) <= max_tokens:
-            break
-        shorter = _with_text_within(shorter, part, inner, counter, max_tokens, cut)
-    if shorter is message or counter.count_message(shorter) >= counter.count_message(message):
-        return message
-    return shorter
-
-
-def _longest_first(message: Message, part: int) -> list[int]:
     result = cast(ToolResult, message.parts[part])
+
+    def tokens(*parts: Text | Media | JsonPart | Opaque) -> int:
+        return counter.count_message(attrs.evolve(message, parts=(attrs.evolve(result, parts=parts),)))
+
+    empty = tokens()
     texts = {n: text for n, one in enumerate(result.parts) if (text := _text_of(one)) is not None}
-    return sorted(texts, key=lambda n: (-len(texts[n]), n))
+    left = max_tokens - tokens(*(one for n, one in enumerate(result.parts) if n not in texts))
+    parts = list(result.parts)
+    for nth, n in enumerate(sorted(texts, key=lambda n: (len(texts[n]), n))):
+        share = left // (len(texts) - nth)
+        parts[n] = _part_within(parts[n], texts[n], share, lambda one: tokens(one) - empty, cut)
+        left -= tokens(parts[n]) - empty
+    changed = attrs.evolve(result, parts=tuple(parts))
+    shorter = attrs.evolve(message, parts=(*message.parts[:part], changed, *message.parts[part + 1 :]))
+    return shorter if counter.count_message(shorter) < counter.count_message(message) else message
 
 
 def _text_of(part: Part) -> str | None:
@@ -97,29 +100,20 @@ def _text_of(part: Part) -> str | None:
     return None
 
 
-def _with_text_within(message: Message, part: int, inner: int, counter: TokenCounter, max_tokens: int, cut: Cut) -> Message:
-    result = cast(ToolResult, message.parts[part])
-    held = result.parts[inner]
-    original = _text_of(held)
-    if original is None or is_marker(original):
-        return message
-
-    def with_text(text: str) -> Message:
-        new = _replaced(held, text)
-        changed = attrs.evolve(result, parts=(*result.parts[:inner], new, *result.parts[inner + 1 :]))
-        return attrs.evolve(message, parts=(*message.parts[:part], changed, *message.parts[part + 1 :]))
-
-    def tokens(text: str) -> int:
-        return result_tokens(with_text(text), part, counter)
-
-    found = cut(original, _fits(tokens, max_tokens))
-    if found is None:  # the rest of the result is too large by itself: take what this text can give
-        found = least_text(original)
-    return with_text(found) if tokens(found) < result_tokens(message, part, counter) else message
-
-
-def _fits(tokens: Callable[[str], int], max_tokens: int) -> Callable[[str], bool]:
-    return lambda text: tokens(text) <= max_tokens
+def _part_within(
+    part: Text | Media | JsonPart | Opaque,
+    text: str,
+    max_tokens: int,
+    tokens: Callable[[Text | Media | JsonPart | Opaque], int],
+    cut: Cut,
+) -> Text | Media | JsonPart | Opaque:
+    """The part with its text cut to at most `max_tokens`; with a marker alone if nothing fits; as it is if that is no smaller."""
+    before = tokens(part)
+    if before <= max_tokens or is_marker(text):
+        return part
+    found = cut(text, lambda candidate: tokens(_replaced(part, candidate)) <= max_tokens)
+    shorter = _replaced(part, found if found is not None else least_text(text))
+    return shorter if tokens(shorter) < before else part
 
 
 def _replaced(part: Part, text: str) -> Text | JsonPart:

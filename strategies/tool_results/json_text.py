@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 
 from attrs import define, field
@@ -27,8 +28,8 @@ _CHARS_PER_STEP = 16  # characters of a string, for each step of the measure
 _IDENTIFIER = re.compile(
     r'"(?:\w*[_-])?(?:id|ids|key|name|number|no|code|uuid|sku|status|errors?|message|result|url|path)"|"\w+I[dD]s?"'
 )
-_UNIT = re.compile(r"\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u\w{4}|\\.|[^\\]", re.DOTALL)  # what stands for one character
-_REACH = 512  # characters after a cut that tell whether it is a legal one
+_UNIT = re.compile(r"\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u\w{4}|\\.|[^\\]+", re.DOTALL)  # one escape, or characters without
+_REACH = 128  # characters around a cut that tell whether it is a legal one
 
 
 def shrink_json(text: str, fits: Callable[[str], bool]) -> str | None:
@@ -165,7 +166,17 @@ def _cut(content: str, limit: int) -> int:
     """Where the content of a JSON string may be cut, at `limit` or before: outside escapes, between grapheme clusters."""
     if "\\" not in content[: limit + _REACH]:
         return grapheme_cut(content, limit)
-    units = list(_UNIT.finditer(content, 0, limit + _REACH))
-    characters = [json.loads(f'"{unit[0]}"') if len(unit[0]) > 1 else unit[0] for unit in units]
-    whole = sum(unit.end() <= limit for unit in units)
-    return units[grapheme_cut("".join(characters), whole)].start()
+    characters: list[str] = []
+    starts: list[int] = []
+    for unit in _UNIT.finditer(content):
+        if unit.start() >= limit + _REACH:
+            break
+        if unit[0][0] == "\\":
+            if unit.end() > limit - _REACH:
+                characters.append(json.loads(f'"{unit[0]}"'))
+                starts.append(unit.start())
+        else:
+            near = range(max(unit.start(), limit - _REACH), min(unit.end(), limit + _REACH))
+            characters.extend(content[near.start : near.stop])
+            starts.extend(near)
+    return starts[grapheme_cut("".join(characters), bisect_right(starts, limit) - 1)]

@@ -13,7 +13,7 @@ from .markers import REPEAT_CALL, left_out, lines_missing
 
 __all__ = ["chosen_lines", "ends_first", "lines_of", "ranked"]
 
-_CLIPS = (1 << 40, 1_000, 200)  # characters of a line; longer ones are cut when too few lines fit
+_CLIPS = (1_000, 200)  # characters of a line; longer ones are cut when too few lines fit
 _ENOUGH_LINES = 6  # fewer kept lines than this, and long lines are cut
 
 #: What else the marker for lines[start:stop] says, such as `+3 -1`.
@@ -66,12 +66,13 @@ def chosen_lines(
     Each gap has a marker with the number of lines missing there; the first says how to see them. `order` holds every index once.
     """
     best: str | None = None
-    for longest in _CLIPS:
+    longest_line = max(map(len, lines), default=0)
+    for longest in (longest_line, *(clip for clip in _CLIPS if clip < longest_line)):
         layout = _Layout(lines, longest, unit, note)
         count, text = _most(order, layout, fits)
         if text is not None:
             best = text
-        if count >= min(_ENOUGH_LINES, len(lines)) or all(len(line) <= longest for line in lines):
+        if count >= min(_ENOUGH_LINES, len(lines)):
             break
     return best
 

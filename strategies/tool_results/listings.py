@@ -15,7 +15,7 @@ _SAMPLE = 200  # lines that are looked at
 _LONG_ENTRY = re.compile(r"^\s*\d*\s*[bcdlps-](?:[r-][w-][xsStT-]){3}[.+@]?\s+\d+\s")  # ls -l
 _TREE_ENTRY = re.compile(r"^[\s│|]*(?:├──|└──|\|--|`--|\+---)")
 _PATH_ENTRY = re.compile(r"^[\w.@+#~%$=\[\](){},/\\:*-]+$")
-_PATH_SIGN = re.compile(r"[/\\]|\.\w{1,8}$")
+_PATH_SIGN = re.compile(r"[/\\]|\.\w{1,8}$|^\.$")
 _TOTAL = re.compile(r"^total \d|^\d+ director(?:y|ies)\b|^\d+ files?\b|^\S*[/\\]?\S+:\s*$")
 
 
