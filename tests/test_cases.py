@@ -204,6 +204,39 @@ def test_check_passes_what_is_right_and_fails_what_is_not(expected: Dict, good: 
     assert judge(expected, evidence_of(given, bad)) is not None
 
 
+EARLIER: Dict = {"role": "user", "content": "<summary_so_far>\nWords were said\n</summary_so_far>"}
+
+
+@pytest.mark.parametrize(
+    ("requests", "right"),
+    [
+        ([[U1], [EARLIER, U2]], True),
+        ([[U1], [U1, U2]], True),
+        ([[U1], [{**EARLIER, "content": "[Conversation summary]\nWords were said"}, U2]], True),
+        ([[U1], [U2]], False),
+        ([[U1], [EARLIER, U2], [U2]], False),
+        ([[U1]], False),
+    ],
+)
+def test_a_second_summary_takes_up_the_first(requests: list[list[Dict]], right: bool) -> None:
+    evidence = evidence_of([U1, U2], [U2], facts={"summariser_requests": requests})
+    assert (judge({"check": "previous_summary_in_input"}, evidence) is None) == right
+
+
+def test_what_was_summarised_by_then_is_no_gap() -> None:
+    def gap(*told: list[Dict]) -> bool:
+        evidence = evidence_of([U1, U2], [U2])
+        evidence.last.told = told
+        return judge({"check": "no_gap"}, evidence) is not None
+
+    halves: list[list[Dict]] = [[{**U1, "content": "[user] one two three four"}], [{**U1, "content": "five six seven eight"}]]
+    assert not gap([U1])
+    assert not gap(*halves)
+    assert gap()
+    assert gap(halves[0])
+    assert gap(*halves[::-1])
+
+
 @pytest.mark.parametrize(
     ("expected", "good", "bad"),
     [

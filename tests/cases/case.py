@@ -11,10 +11,8 @@ from .case_input import Dict, expand
 #: Operations and strategies that come with later releases, and what they need.
 LATER_OPERATIONS = {
     "redis_ttl": "the Redis store",
-    "add_during_compress": "the summary strategy",
 }
 LATER_STRATEGIES = {
-    "summary": "the summary strategy",
     "hybrid": "the hybrid strategy",
     "retrieval": "the retrieval strategy",
 }
@@ -58,8 +56,6 @@ class Case:
             return None
         if isinstance(strategy, str) and strategy in LATER_STRATEGIES:
             return f"needs {LATER_STRATEGIES[strategy]}"
-        if strategy is None and "fake_summariser" in self.given:
-            return f"needs {LATER_STRATEGIES['summary']}"
         if "stores" in self.given and not self.stores:
             return f"needs the store {' or '.join(self.given['stores'])}"
         return None

@@ -41,7 +41,8 @@ def rows_of(messages: Iterable[Message]) -> tuple[Row, ...]:
 class Moment:
     """What was returned at one point of a run. `given` is all that had been put in by then, in order, each id once.
 
-    `flagged` says that the result is over its budget and says so; `error` that there is no result.
+    `flagged` says that the result is over its budget and says so; `error` that there is no result. `told` are the requests that
+    summarisers had been given by then.
     """
 
     label: str
@@ -50,6 +51,7 @@ class Moment:
     stats: ContextStats | None = None
     flagged: bool = False
     error: Exception | None = None
+    told: tuple[list[Dict], ...] = ()
 
     @property
     def wire(self) -> list[Dict]:
@@ -68,10 +70,16 @@ class Moment:
         return [row.id for row in self.rows if row.id in known]
 
 
-def moment(label: str, given: Sequence[Row], result: Compression | Context, stats: ContextStats | None = None) -> Moment:
+def moment(
+    label: str,
+    given: Sequence[Row],
+    result: Compression | Context,
+    stats: ContextStats | None = None,
+    told: tuple[list[Dict], ...] = (),
+) -> Moment:
     """The moment at which `result` was returned."""
     flagged = isinstance(result, Compression) and result.outcome is Outcome.CANNOT_FIT
-    return Moment(label=label, given=tuple(given), rows=rows_of(result.messages), stats=stats, flagged=flagged)
+    return Moment(label=label, given=tuple(given), rows=rows_of(result.messages), stats=stats, flagged=flagged, told=told)
 
 
 @define(kw_only=True)

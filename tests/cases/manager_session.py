@@ -12,7 +12,6 @@ from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.adapters.stores.sqlite_store import SqliteContextStore
 from contextport.contracts import (
-    CompressionStrategy,
     ContextStore,
     Entry,
     Kind,
@@ -24,7 +23,7 @@ from contextport.contracts import (
 
 from .case import Case
 from .evidence import Dict, Moment, Row, moment, rows_of
-from .strategies_of_cases import budget_of
+from .strategies_of_cases import Chosen, budget_of
 
 SESSION = "session"
 _PAGE = 64
@@ -39,14 +38,17 @@ def engine(
     case: Case,
     store: ContextStore,
     counter: TokenCounter,
-    strategy: CompressionStrategy | None = None,
+    chosen: Chosen | None = None,
     clock: Callable[[], float] = time.time,
 ) -> ContextEngine:
     """The manager of a case. Without a budget in the case, everything fits."""
+    strategy, folding = (None, None) if chosen is None else (chosen.strategy, chosen.policy)
     limited = {"budget", "window", "model"} & set(case.given)
     budget = budget_of(case.given if limited else {"budget": 1_000_000})
     tools = tuple(case.given.get("tools", ()))
-    return ContextEngine(store=store, counter=counter, strategy=strategy, budget=budget, tools=tools, clock=clock)
+    return ContextEngine(
+        store=store, counter=counter, strategy=strategy, budget=budget, tools=tools, clock=clock, folding=folding
+    )
 
 
 async def entries(store: ContextStore, session_id: str = SESSION) -> list[Entry]:
@@ -57,15 +59,20 @@ async def entries(store: ContextStore, session_id: str = SESSION) -> list[Entry]
     return found
 
 
+#: What the manager adds to the log by itself. It stands beside what was said, which stays as it is.
+_OF_THE_MANAGER = (Kind.RECORD, Kind.SUMMARY, Kind.FACTS)
+
+
 async def stored_rows(store: ContextStore, session_id: str = SESSION) -> list[Row]:
     """The stored messages, a system prompt included."""
     stored = [entry.message for entry in await entries(store, session_id)]
-    return list(rows_of(message for message in stored if message.kind is not Kind.RECORD))
+    return list(rows_of(message for message in stored if message.kind not in _OF_THE_MANAGER))
 
 
 async def log_text(store: ContextStore, session_id: str = SESSION) -> list[str]:
-    """The log as text, to see whether it changed."""
-    return [f"{entry.seq} {dump_message(entry.message)}" for entry in await entries(store, session_id)]
+    """What was said as text, to see whether the log of it changed."""
+    found = await entries(store, session_id)
+    return [f"{entry.seq} {dump_message(entry.message)}" for entry in found if entry.message.kind not in _OF_THE_MANAGER]
 
 
 def pinned(case: Case, wire: Dict) -> bool:
@@ -74,11 +81,12 @@ def pinned(case: Case, wire: Dict) -> bool:
 
 @define(kw_only=True)
 class Driven:
-    """Adds to one session and notes what comes back."""
+    """Adds to one session and notes what comes back. `chosen` is the strategy of its manager, unless that is the default."""
 
     case: Case
     manager: ContextEngine
     store: ContextStore
+    chosen: Chosen | None = None
     session_id: str = SESSION
     given: list[Row] = field(factory=list[Row])
     moments: list[Moment] = field(factory=list[Moment])
@@ -98,17 +106,22 @@ class Driven:
         return message
 
     async def get(self, label: str) -> None:
-        """Ask for the context, and for stats if a check wants them; an error is part of what came back."""
+        """Ask for the context, and for stats if a check wants them; an error is part of what came back.
+
+        What goes on in the background has ended before the next message comes: a model takes its time to answer.
+        """
         watched = self.case.asks_for("state_unchanged") or self.case.asks_for("store_unchanged")
         self.log_before = await log_text(self.store, self.session_id) if watched else None
         await self._ask(label)
         self.log_after = await log_text(self.store, self.session_id) if watched else None
+        await self.manager.settle()
 
     async def _ask(self, label: str) -> None:
         try:
             context = await self.manager.get_context(self.session_id, profile=self.model)
             asks = self.case.asks_for("stat_") or self.case.asks_for("stats_") or self.case.operation == "get_context_stats"
             stats = await self.manager.get_context_stats(self.session_id) if asks else None
-            self.moments.append(moment(label, self.given, context, stats))
+            told = () if self.chosen is None else self.chosen.told
+            self.moments.append(moment(label, self.given, context, stats, told=told))
         except Exception as error:  # judged by the checks
             self.moments.append(Moment(label=label, given=tuple(self.given), error=error))

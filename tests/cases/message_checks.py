@@ -156,15 +156,22 @@ def contiguous_suffix(evidence: Evidence, at: Moment) -> Problem:
 
 @of_moment
 def no_gap(evidence: Evidence, at: Moment) -> Problem:
-    """Each input message is in the output or its text was given to the summariser."""
-    told = [json.dumps(request, ensure_ascii=False) for request in evidence.facts.get("summariser_requests", [])]
+    """Each input message is in the output, or its text was given to a summariser: to the model, or to what took its place."""
+    told = [text for request in at.told for wire in request for text in texts_of(wire)]
     lost = [row.id for row in at.given if at.row(row.id) is None and not _was_told(row, told)]
     return f"neither in the output nor summarised: {lost}" if lost else None
 
 
 def _was_told(row: Row, told: list[str]) -> bool:
-    text = json.dumps(content_text(row.wire), ensure_ascii=False)[1:-1]
-    return any(text in request for request in told)
+    """Whether a text was given to read, in one request, or piece by piece in several."""
+    said = content_text(row.wire)
+    return any(said in text for text in told) or _in_order(said.split(), [word for text in told for word in text.split()])
+
+
+def _in_order(words: list[str], told: list[str]) -> bool:
+    """Whether all the words were told, in their order."""
+    left = iter(told)
+    return bool(told) and all(word in left for word in words)
 
 
 def _summaries(at: Moment) -> list[Row]:

@@ -7,17 +7,17 @@ from itertools import pairwise
 from typing import Any
 
 from contextport import contracts
-from contextport.contracts import BudgetTooSmall, ContextPortError, ContextStats, StrategyFailed
+from contextport.contracts import BudgetTooSmall, ContextPortError, ContextStats, StrategyFailed, SummaryFailed
 
 from .check_registry import Problem, of_moment, of_run
 from .evidence import Evidence, Moment
 
 #: Names of errors in case files, which are placeholders, and ours of the same meaning.
-ERRORS: dict[str, type[Exception]] = {
+ERRORS: dict[str, type[Exception] | tuple[type[Exception], ...]] = {
     "BudgetTooSmall": BudgetTooSmall,
     "BudgetExceeded": BudgetTooSmall,
     "StrategyError": StrategyFailed,
-    "SummaryFailed": StrategyFailed,
+    "SummaryFailed": (SummaryFailed, StrategyFailed),
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.adapters.stores.memory_store import MemoryContextStore
-from contextport.contracts import CompressionStrategy, ContextOverflow, Limits, Message, ModelCallFailed
+from contextport.contracts import ContextOverflow, Limits, Message, ModelCallFailed
 from contextport.contracts.profile import ProviderProfile
 from contextport.strategies import KeepRecentTokens
 from contextport.strategies.recovery import (
@@ -24,7 +24,7 @@ from .case_input import case_messages
 from .case_models import CaseModel, refuses_prefill
 from .evidence import Evidence, Moment
 from .manager_session import SESSION, Driven, engine, log_text, stored_rows
-from .strategies_of_cases import strategies, words_counter
+from .strategies_of_cases import Chosen, strategies, words_counter
 from .words_counter import WordsCounter
 
 PREFILL = ProviderProfile(name="prefill", api="anthropic.messages", provider="anthropic", prefill="last_assistant")
@@ -36,16 +36,16 @@ async def call_with_retry(case: Case, folder: Path) -> list[Evidence]:
     """`Responder.answer` and `Responder.stream`; the host calls again after an error that passes."""
     counter = words_counter(case)
     return [
-        await _run(case, counter, f"{name}, {way}", strategy, _answering(case, streaming=way == "streamed"))
-        for name, strategy in _strategies(case, counter).items()
+        await _run(case, counter, f"{name}, {way}", chosen, _answering(case, streaming=way == "streamed"))
         for way in ("whole", "streamed")
+        for name, chosen in _strategies(case, counter).items()
     ]
 
 
-def _strategies(case: Case, counter: WordsCounter) -> dict[str, CompressionStrategy]:
+def _strategies(case: Case, counter: WordsCounter) -> dict[str, Chosen]:
     """Those of the case; trimming for a strategy that comes later and that would have no summariser to call here."""
     if case.given.get("strategy") in LATER_STRATEGIES:
-        return {"KeepRecentTokens": KeepRecentTokens(counter)}
+        return {"KeepRecentTokens": Chosen(strategy=KeepRecentTokens(counter))}
     return strategies(case, counter)
 
 
@@ -120,10 +120,12 @@ async def _output(
     raise AssertionError("an answer ends with its result")
 
 
-async def _run(case: Case, counter: WordsCounter, variant: str, strategy: CompressionStrategy | None, ask: Asks) -> Evidence:
+async def _run(case: Case, counter: WordsCounter, variant: str, chosen: Chosen | None, ask: Asks) -> Evidence:
     evidence = Evidence(variant=variant, given=case.given, counter=counter, budget=case.given.get("budget"))
     store, model = MemoryContextStore(), CaseModel(case.given["fake_model"], counter)
-    driven = Driven(case=case, manager=engine(case, store, counter, strategy), store=store)
+    driven = Driven(case=case, manager=engine(case, store, counter, chosen), store=store)
+    if chosen is not None and chosen.fake is not None:
+        chosen.fake.release()
     failed: Exception | None = None
     try:
         for wire in case_messages(case.given):
@@ -134,6 +136,7 @@ async def _run(case: Case, counter: WordsCounter, variant: str, strategy: Compre
     except Exception as error:  # judged by the checks
         failed = error
     evidence.log_after = await log_text(store)
+    evidence.facts["summariser_requests"] = [] if chosen is None else chosen.requests
     evidence.facts["model_requests"] = model.requests
     evidence.facts["sent_max_tokens"] = model.limits
     evidence.stored = await stored_rows(store)

@@ -6,8 +6,10 @@ import json
 from collections import defaultdict
 from typing import Any
 
+from .case_summarisers import Asked
 from .check_registry import Problem, of_run, texts_of
 from .evidence import Dict, Evidence
+from .shortened_text import content_text
 
 
 def _stored(evidence: Evidence) -> list[Any]:
@@ -132,6 +134,18 @@ def summariser_input_at_most(evidence: Evidence, n: int) -> Problem:
 def summariser_input_nonempty(evidence: Evidence) -> Problem:
     empty = [request for request in _requests(evidence, "summariser") if not any(text.strip() for text in texts_of(request))]
     return "a request was empty" if empty else None
+
+
+@of_run
+def previous_summary_in_input(evidence: Evidence) -> Problem:
+    """Each request after the first takes up what was summarised before: a summary of it, or the same messages once more."""
+    requests = [Asked(request) for request in _requests(evidence, "summariser")]
+    given = [content_text(row.wire) for row in evidence.last.given]
+    for n, asked in enumerate(requests[1:], 1):
+        before = [text for text in given if any(text in earlier.text for earlier in requests[:n])]
+        if not asked.earlier and not all(text in asked.text for text in before):
+            return f"request {n} has neither the summary so far nor the messages that it was made of"
+    return None if len(requests) > 1 else "there was no second request"
 
 
 @of_run

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import field, frozen
+
+from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.adapters.limits.environment_limits import EnvironmentLimits
 from contextport.adapters.limits.static_limits import StaticLimits
 from contextport.contracts import (
@@ -18,10 +21,16 @@ from contextport.contracts import (
     implements,
 )
 from contextport.strategies import KeepRecentTokens, KeepRecentTurns, Pipeline, ShortenLongMessages
+from contextport.strategies.folding import FoldPolicy
+from contextport.strategies.folding.fold_oldest import FoldOldest
 from contextport.strategies.limits_resolution import resolve_budget
+from contextport.strategies.summaries import CheckedSummarizer, ExtractiveSummarizer
+from contextport.strategies.summaries.model_summarizer import ModelSummarizer
 
 from .case import Case
+from .case_summarisers import CaseSummariser
 from .evidence import Dict
+from .read_texts import ReadTexts
 from .words_counter import WordsCounter
 
 
@@ -49,21 +58,64 @@ def words_counter(case: Case) -> WordsCounter:
     raise ValueError(f"the counter {named!r} is not known for {case.operation}")
 
 
-def strategies(case: Case, counter: TokenCounter) -> dict[str, CompressionStrategy]:
-    """The strategies to run the case with, by name."""
-    named = case.given.get("strategy", "truncation")
+@frozen(kw_only=True)
+class Chosen:
+    """A strategy to run a case with: with the policy of its folds, if it folds, its fake, and all that summarisers were given."""
+
+    strategy: CompressionStrategy
+    policy: FoldPolicy | None = None
+    fake: CaseSummariser | None = None
+    read: ReadTexts = field(factory=ReadTexts)
+
+    @property
+    def folds(self) -> bool:
+        """Whether it folds history."""
+        return self.policy is not None
+
+    @property
+    def requests(self) -> list[list[Dict]]:
+        """What the model was asked so far."""
+        return [] if self.fake is None else list(self.fake.requests)
+
+    @property
+    def told(self) -> tuple[list[Dict], ...]:
+        """All that was given to summarisers so far."""
+        return (*self.requests, *self.read.requests)
+
+
+def strategies(case: Case, counter: TokenCounter) -> dict[str, Chosen]:
+    """The strategies to run the case with, by name, each with a fake of its own. One is called only once the last is done."""
+    named = case.given.get("strategy", "summary" if "fake_summariser" in case.given else "truncation")
     if named == "truncation":
-        return {"KeepRecentTokens": KeepRecentTokens(counter)}
+        return {"KeepRecentTokens": Chosen(strategy=KeepRecentTokens(counter))}
+    if named == "summary":
+        return {"FoldOldest": _folding(case, counter)}
     if named == "each":
-        return {
+        trimming: dict[str, CompressionStrategy] = {
             "KeepRecentTokens": KeepRecentTokens(counter),
             "KeepRecentTurns": KeepRecentTurns(counter),
             # It leaves nothing out by itself: it is made to stand in a pipeline.
             "ShortenLongMessages": Pipeline(ShortenLongMessages(counter, _share(case.given)), KeepRecentTokens(counter)),
         }
+        chosen = {name: Chosen(strategy=one) for name, one in trimming.items()}
+        return {**chosen, "FoldOldest": _folding(case, counter)}
     if named == {"custom": "returns_empty_list"}:
-        return {"returns_empty_list": ReturnsEmptyList(counter)}
+        return {"returns_empty_list": Chosen(strategy=ReturnsEmptyList(counter))}
     raise ValueError(f"the strategy {named!r} is not known")
+
+
+def _folding(case: Case, counter: TokenCounter) -> Chosen:
+    """Folds by the case's fake model, checked; by extraction without one."""
+    read = ReadTexts()
+    extractive = read.by(ExtractiveSummarizer(counter))
+    cap = case.given.get("summary_cap")
+    policy = FoldPolicy() if cap is None else FoldPolicy(summary_tokens=int(cap))
+    if "fake_summariser" not in case.given:
+        return Chosen(strategy=FoldOldest(counter, summarizer=extractive, policy=policy), policy=policy, read=read)
+    fake = CaseSummariser(case.given, counter)
+    model = ModelSummarizer(fake, counter, window=fake.declared_window, classifier=RuleErrorClassifier())
+    checked = CheckedSummarizer(read.by(model), counter, fallback=extractive)
+    return Chosen(strategy=FoldOldest(counter, summarizer=checked, policy=policy), policy=policy, fake=fake, read=read)
 
 
 def _share(given: Dict) -> int:
