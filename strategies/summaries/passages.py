@@ -33,8 +33,8 @@ class Passage:
 
 
 def quoted(message: Message) -> bool:
-    """Whether a summary reads the message: what was said, and an earlier summary; no system message, no record of ours."""
-    return message.kind in _READ and message.role not in _SILENT
+    """Whether a summary reads the message: what was said, and an earlier summary of any role; no system message, no record."""
+    return message.kind is Kind.SUMMARY or (message.kind in _READ and message.role not in _SILENT)
 
 
 def readable_texts(message: Message) -> Iterator[tuple[str, str]]:
