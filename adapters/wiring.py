@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 
 from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
@@ -29,15 +29,24 @@ from contextport.contracts import (
     LearnsLimits,
     Limits,
     LimitsSource,
+    LongTermMemory,
+    MemoryScope,
     MessageCodec,
     ProviderProfile,
+    Summarizer,
     TokenCounter,
+    provides,
 )
+from contextport.strategies.folding import FoldOldest, FoldPolicy, prices_for
 from contextport.strategies.limits_resolution import resolve_budget
 from contextport.strategies.provider_rules import profile_for
 from contextport.strategies.recovery import ContinuationPolicy, Responder
+from contextport.strategies.summaries.model_summarizer import ModelSummarizer
+from contextport.strategies.tool_results import BudgetToolResults, IngestPolicy, ShrinkToolResults
 
-__all__ = ["anthropic_model", "codec_for", "context_engine", "openai_model", "responder"]
+__all__ = ["anthropic_model", "codec_for", "context_engine", "folding_strategy", "openai_model", "responder"]
+
+_SUMMARIZER_WINDOW = 120_000  # tokens; what every current model of the large providers takes
 
 
 def context_engine(
@@ -53,8 +62,18 @@ def context_engine(
     limits: Sequence[LimitsSource] = (),
     sink: EventSink | None = None,
     strict: bool = False,
+    summarizer: Summarizer | ChatModel | None = None,
+    folding: FoldPolicy | None = None,
+    memory: LongTermMemory | None = None,
+    scope_of: Callable[[str], MemoryScope] | None = None,
+    ingest: IngestPolicy | None = None,
 ) -> ContextEngine:
-    """A `ContextEngine` with what is not given filled in: tokens by estimate, the newest steps kept, messages in memory.
+    """A `ContextEngine` with what is not given filled in: tokens by estimate, old history folded, messages in memory.
+
+    Without a `strategy`, what is old is folded into a summary and a ledger of facts once the window is over its thresholds, and
+    old tool results are made shorter. No model is asked for that, unless `summarizer` is one, or stands on one: what a model
+    writes is checked before it is kept. `folding` holds the thresholds; without it, they are the defaults, with the prices of
+    `model`. `memory` takes what is worth keeping beyond a session.
 
     The default counter estimates, takes a tenth more for granted (R63), and learns the real ratio from `record_usage`.
     `budget` is a `Budget` or the number of tokens for all that is sent. Without one, it is that of `model` on `host` by the
@@ -71,15 +90,49 @@ def context_engine(
         budget = resolve_budget(model=model, host=host, sources=(*limits, EnvironmentLimits()), sink=sink)
     if store is None:
         store = MemoryContextStore() if database is None else SqliteContextStore(database)
+    if counter is None:
+        counter = CalibratedTokenCounter(HeuristicTokenCounter())
+    if strategy is not None and summarizer is not None:
+        raise InvalidArgument("both strategy and summarizer are given; hand the summarizer to the strategy", name="summarizer")
+    if folding is None:
+        folding = FoldPolicy(prices=prices_for(model)) if model else FoldPolicy()
+    if strategy is None:
+        strategy = folding_strategy(counter, summarizer=summarizer, folding=folding, tools=tools)
     return ContextEngine(
         store=store,
-        counter=counter if counter is not None else CalibratedTokenCounter(HeuristicTokenCounter()),
+        counter=counter,
         strategy=strategy,
         budget=Budget.of(budget) if isinstance(budget, int) else budget,
         tools=tools,
         model=model,
         sink=sink,
         strict=strict,
+        folding=folding,
+        memory=memory,
+        scope_of=scope_of,
+        ingest=ingest,
+    )
+
+
+def folding_strategy(
+    counter: TokenCounter,
+    *,
+    summarizer: Summarizer | ChatModel | None = None,
+    folding: FoldPolicy | None = None,
+    tools: Sequence[Json] = (),
+) -> FoldOldest:
+    """The strategy of `context_engine`: tool results within a budget for each turn, old ones shrunk, the oldest steps folded.
+
+    A `ChatModel` writes summaries within 120 000 tokens of input; for one with a smaller window, hand in a `ModelSummarizer`.
+    """
+    if provides(summarizer, ChatModel):
+        summarizer = ModelSummarizer(summarizer, counter, window=_SUMMARIZER_WINDOW, classifier=RuleErrorClassifier())
+    return FoldOldest(
+        counter,
+        summarizer=summarizer,
+        policy=folding or FoldPolicy(),
+        layers=(BudgetToolResults(counter), ShrinkToolResults(counter)),
+        tools=tuple(tools),
     )
 
 

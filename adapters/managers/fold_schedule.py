@@ -18,6 +18,7 @@ __all__ = ["FoldSchedule", "FoldUsage", "usage_of"]
 
 Report = Callable[[str, EventKind, dict[str, Json]], None]
 
+_SILENT = frozenset({FoldReason.BELOW_LIGHT, FoldReason.IN_FLIGHT})
 _MOST_SESSIONS = 4096  # sessions whose last try is remembered
 
 
@@ -96,7 +97,7 @@ class FoldSchedule:
         progress.requested_at = self.clock()
         if decision.act:
             self._start(usage, decision)
-        elif decision.reason is not FoldReason.BELOW_LIGHT and decision.reason is not progress.reported:
+        elif decision.reason not in _SILENT and decision.reason is not progress.reported:
             self.report(usage.session_id, EventKind.FOLD_POSTPONED, decision.as_json())
         progress.reported = decision.reason
         task = progress.task

@@ -9,8 +9,8 @@ import attrs
 from attrs import frozen
 
 from contextport.contracts import ContextStore, Entry, Fact, Kind, Message, Text, TokenCounter, message_tokens
-from contextport.strategies import facts as ledger_facts
 from contextport.strategies import newest_question
+from contextport.strategies.facts import facts_asked, fragment_of
 
 from .live_fold import LiveFold
 from .session_window import SessionWindow, slots_of
@@ -47,7 +47,7 @@ async def fragments_for(
     if known is not None and (known.question_id, known.record_seq) == (question.id, fold.record.seq):
         return known
     room = min(_MOST_TOKENS, int((window.basis.room.limit - window.basis.system) * _ROOM_SHARE))
-    found = await _originals(fold, ledger_facts.facts_asked(fold.ledger, question), session_id, window.basis.epoch, store)
+    found = await _originals(fold, facts_asked(fold.ledger, question), session_id, window.basis.epoch, store)
     return Fragments(question.id, fold.record.seq, _message(question, found, counter, room))
 
 
@@ -74,7 +74,7 @@ def _message(question: Message, found: list[tuple[Fact, Entry]], counter: TokenC
     message: Message | None = None
     for fact, entry in found:
         left = room - (0 if message is None else message_tokens(message, counter))
-        text = ledger_facts.fragment_of(entry.message, fact, counter, left)
+        text = fragment_of(entry.message, fact, counter, left)
         more = sorted([*lines, (entry.seq, f"{entry.message.role}: {text}")])
         longer = _of_lines(question, [line for _, line in more])
         if text and message_tokens(longer, counter) <= room:

@@ -66,9 +66,9 @@ class FoldOldest:
     counter: TokenCounter
     summarizer: Summarizer | None = None
     policy: FoldPolicy = field(factory=FoldPolicy)
-    layers: tuple[CompressionStrategy, ...] = field(default=(), converter=tuple)
+    layers: tuple[CompressionStrategy, ...] = ()
     hint: Hint = Hint.GENERAL
-    tools: tuple[Json, ...] = field(default=(), converter=tuple)
+    tools: tuple[Json, ...] = ()
     raw_reach: int | None = None
     _writer: Summarizer = field(init=False, repr=False, eq=False)
 
