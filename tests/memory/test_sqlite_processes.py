@@ -22,7 +22,7 @@ ANN = MemoryScope(subject="ann")
 
 
 def test_processes_that_flush_the_same_messages_store_each_once(tmp_path: Path) -> None:
-    path, count = X
+    path, count = tmp_path / "memory.db", 50
     started = [start_program("flush.py", path, count) for _ in range(3)]
     for process in started:
         assert process.stdout
