@@ -60,7 +60,7 @@ def short_chat(decision: str = DECISIONS[0][0]) -> tuple[Message, ...]:
     return (*_talk(texts, 4), Message.user(decision, id="decision"), *_talk(texts, 3, start=10))
 
 
-def many_messages(decision: str, place: int, n: int = 240) -> tuple[Message, ...]:
+def many_messages(decision: str, place: int, n: int = 120) -> tuple[Message, ...]:
     """`n` messages, each with a mark of its own such as `mark17x`; the one at `place` is the decision."""
     texts = _CHINESE if decision == DECISIONS[1][0] else _ENGLISH
     talk = [Message(role=one.role, parts=(Text(f"{one.text} mark{k}x"),), id=one.id) for k, one in enumerate(_talk(texts, n))]
@@ -71,7 +71,7 @@ def many_messages(decision: str, place: int, n: int = 240) -> tuple[Message, ...
 def huge_message(decision: str, place: float) -> tuple[Message, ...]:
     """A message that is larger than many a window, with the decision at a share of its length."""
     texts = _CHINESE if decision == DECISIONS[1][0] else _ENGLISH
-    sentences = [f"{texts[k % len(texts)]} mark{k}x." for k in range(600)]
+    sentences = [f"{texts[k % len(texts)]} mark{k}x." for k in range(300)]
     sentences.insert(int(place * len(sentences)), decision)
     return (Message.user(" ".join(sentences), id="huge"), Message.assistant("Thank you for all of it.", id="thanks"))
 
@@ -134,7 +134,7 @@ def conversations() -> list[tuple[str, tuple[Message, ...]]]:
         ("one question", (Message.user("Where is the table with the number 7?", id="only"),)),
         ("tool steps", with_steps()),
         ("system messages and reasoning", with_secrets()),
-        ("240 messages", many_messages(DECISIONS[0][0], 120)),
+        ("120 messages", many_messages(DECISIONS[0][0], 60)),
         ("a huge message", huge_message(DECISIONS[0][0], 0.5)),
         ("a huge message in Chinese", huge_message(DECISIONS[1][0], 0.5)),
         ("an injected order", injected(0)),

@@ -86,7 +86,7 @@ async def _seen(suite: SummarizerConformance, request: SummaryRequest, what: str
 
 @rule("SUMMARIZER-1", Summarizer, cause="the limit stands in the instruction only, or the tags of the items are not counted.")
 async def stays_within_the_limit(suite: SummarizerConformance) -> None:
-    for counter, limits in ((WordsCounter(), (1, 3, 8, 20, _AMPLE)), (CharactersCounter(), (10, 60, 400))):
+    for counter, limits in ((WordsCounter(), (1, 8, 30)), (CharactersCounter(), (10, 200))):
         async with suite.built(counter) as summarizer:
             for what, messages in conversations():
                 for limit in limits:
@@ -113,14 +113,14 @@ async def says_something(suite: SummarizerConformance) -> None:
 @rule("SUMMARIZER-3", Summarizer, cause="the input is cut at a limit, or calls and results have no text of their own.")
 async def reads_every_message(suite: SummarizerConformance) -> None:
     for decision, wanted in DECISIONS:
-        for place in (0, 119, 239):
-            what = f"the decision in message {place + 1} of 240"
+        for place in (0, 59, 119):
+            what = f"the decision in message {place + 1} of 120"
             messages = many_messages(decision, place)
-            seen = await _seen(suite, _request(messages), what, [f"mark{n}x" for n in range(240)])
+            seen = await _seen(suite, _request(messages), what, [f"mark{n}x" for n in range(120)])
             assert wanted in seen, f"{what} was not read"
         for share in (0.0, 0.5, 1.0):
             what = f"the decision at {share:.0%} of a huge message"
-            seen = await _seen(suite, _request(huge_message(decision, share)), what, [f"mark{n}x" for n in range(600)])
+            seen = await _seen(suite, _request(huge_message(decision, share)), what, [f"mark{n}x" for n in range(300)])
             assert wanted in seen, f"{what} was not read"
     steps = ("find_order", "/srv/app/main.py", "2026-03-14", "ENOENT", "It was shipped.")
     seen = await _seen(suite, _request(with_steps()), "tool steps", steps)
@@ -131,10 +131,9 @@ async def reads_every_message(suite: SummarizerConformance) -> None:
 async def takes_up_the_summary_before(suite: SummarizerConformance) -> None:
     later = (Message.user("The clouds are high.", id="later"), Message.assistant("They are.", id="latest"))
     for earlier, wanted in earlier_summaries():
-        for rest in (later, ()):
-            what = f"the {earlier.role} message of kind summary {earlier.id!r}, {len(rest)} messages after it"
-            seen = await _seen(suite, _request((earlier, *rest)), what)
-            assert wanted in seen, f"what {what} says was not taken up"
+        what = f"the {earlier.role} message of kind summary {earlier.id!r}"
+        seen = await _seen(suite, _request((earlier, *later)), what)
+        assert wanted in seen, f"what {what} says was not taken up"
 
 
 @rule("SUMMARIZER-5", Summarizer, cause="every message, or every part of one, is turned into text.")
@@ -241,12 +240,12 @@ async def names_its_origin_and_its_price(suite: SummarizerConformance) -> None:
         assert summary.origin.strip(), f"{what}: origin is empty"
         nothing_asked = sent is not None and not sent
         assert not nothing_asked or summary.usage is None, f"{what}: no model was asked, and usage is {summary.usage}"
-    many = many_messages(DECISIONS[0][0], 120)
+    many = many_messages(DECISIONS[0][0], 60)
     for what, text, given in (
         ("a short chat", _WRITTEN, short_chat()),
-        ("240 messages", DECISIONS[0][0], many),
+        ("120 messages", DECISIONS[0][0], many),
         ("a blank answer", " ", short_chat()),
-        ("blank answers to 240 messages", "", many),
+        ("blank answers to 120 messages", "", many),
     ):
         await _usage_is_the_sum(suite, what, [ScriptedAnswer(word="", pieces=(text,), usage=_USAGE)] * 64, given)
 

@@ -166,7 +166,7 @@ def test_what_a_message_says_cannot_end_its_section() -> None:
 
 def test_an_earlier_summary_is_taken_up_whatever_its_role() -> None:
     for role in ("user", "system", "assistant"):
-        earlier = Message(role=role, parts=(Text("[Conversation summary]\n[open] Ship it."),), kind=Kind.SUMMARY)  # type: ignore[arg-type]
+        earlier = Message(role=role, parts=(Text("[Conversation summary]\n[open] Ship it."),), kind=Kind.SUMMARY)
         model = ScriptedModel([said("Fine.")])
         summarized(model, request([earlier, *DIALOG]))
         assert "<summary_so_far>\n[open] Ship it.\n</summary_so_far>" in prompt_of(model)
