@@ -142,13 +142,14 @@ class _Known:
             self.places[_key(fact, text)] = place
 
     def _changed(self, fact: Fact) -> int | None:
-        """The place of the rule that the new one changes: the one it shares most words with, at least half of either's."""
+        """The place of the rule that the new one changes: the one it shares most words with, at least half of what that has."""
         words = self._words(fact.text)
         best: tuple[int, int] | None = None
         for place, old in enumerate(self.facts):
             if old.kind in RULES and old.role == "user":
-                shared = len(words & self._words(old.text))
-                if shared and 2 * shared >= min(len(words), len(self._words(old.text))):
+                before = [word for word in self._words(old.text) if not word.isdigit()]
+                shared = len(words.intersection(before))
+                if shared and 2 * shared >= len(before):
                     best = max(best or (0, 0), (shared, place))
         return best and best[1]
 

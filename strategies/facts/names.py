@@ -25,7 +25,8 @@ class Name:
 
 _UPPER = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0391-\u03a9\u0410-\u042f"
 _CAPITAL = rf"[{_UPPER}][^\W\d_\u3040-\u9fff]*+(?:['\u2019-][^\W\d_\u3040-\u9fff]++)*+"
-_RUN = re.compile(rf"(?<![\w.@/])({_CAPITAL}(?:(?: (?:of|de|van|von|la|le|the|and|&))? {_CAPITAL}){{0,6}})(?![\w@/])")
+_BESIDE = "A-Za-z0-9_@/\u00c0-\u024f\u0370-\u04ff"  # next to these, a word is a part of something else
+_RUN = re.compile(rf"(?<![{_BESIDE}.])({_CAPITAL}(?:(?: (?:of|de|van|von|la|le|the|and|&))? {_CAPITAL}){{0,6}})(?![{_BESIDE}])")
 _MARKED = re.compile(
     r"《([^》\n]{1,60})》|「([^」\n]{1,60})」|『([^』\n]{1,60})』|(?:我叫|名叫|叫做|我是|姓名[\uff1a:是])([\u4e00-\u9fff·]{2,4})(?![\u4e00-\u9fff])"
 )
@@ -38,7 +39,8 @@ _OPENERS = """
 hi hello hey dear sorry great perfect also however note today error none null true false hold maybe id ids i'd that's what's he's
 she's we're you're they're monday tuesday wednesday thursday friday saturday sunday fridays mondays
 """
-_NO_NAMES = STOP_WORDS.union(_OPENERS.split())
+_NEVER = frozenset(["i", "i'm", "i'll", "i've", *_OPENERS.split()])
+_NO_NAMES = STOP_WORDS | _NEVER
 
 
 def names_in(text: str) -> Iterator[Name]:
@@ -46,12 +48,13 @@ def names_in(text: str) -> Iterator[Name]:
     for match in _RUN.finditer(text):
         run, start = match[0], match.start()
         words = run.split()
-        while words and words[0].lower() in _NO_NAMES:
+        opens = _opens(text, start)
+        while words and words[0].lower() in (_NO_NAMES if opens else _NEVER):
             start += len(words[0]) + 1
-            words = words[1:]
+            words, opens = words[1:], False
         while words and words[-1].lower() in _NO_NAMES:
             words = words[:-1]
-        if words and not (len(words) == 1 and _is_plain(words[0], text, start)):
+        if words and not (len(words) == 1 and _is_plain(words[0], opens)):
             yield Name(FactKind.ENTITY, start, " ".join(words))
     if "`" in text:
         for match in _CODE.finditer(text):
@@ -63,8 +66,11 @@ def names_in(text: str) -> Iterator[Name]:
         yield Name(FactKind.DATE, match.start(), match[0])
 
 
-def _is_plain(word: str, text: str, start: int) -> bool:
-    """Whether the word may have its capital only from its place."""
-    if len(word) == 1:
-        return True
-    return not word.isupper() and bool(_SENTENCE_BEFORE.search(text[max(0, start - 6) : start]))
+def _opens(text: str, start: int) -> bool:
+    """Whether a sentence, a line or a quotation begins there."""
+    return bool(_SENTENCE_BEFORE.search(text[max(0, start - 6) : start]))
+
+
+def _is_plain(word: str, opens: bool) -> bool:
+    """Whether the word may have its capital only from its place, or is an initial."""
+    return len(word) == 1 or (opens and not word.isupper())
