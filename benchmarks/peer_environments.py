@@ -18,7 +18,7 @@ from typing import Any
 
 from attrs import frozen
 
-__all__ = ["PEERS", "Peer", "ask"]
+__all__ = ["PEERS", "Peer", "ask", "interpreter"]
 
 _HERE = Path(__file__).resolve().parent
 _SECONDS = 600  # for one answer, filling included; what is timed ends by itself
@@ -66,18 +66,17 @@ PEERS = (
 )
 
 
-def ask(peer: Peer, *arguments: str) -> dict[str, Any] | None:
+def ask(peer: Peer, *arguments: str) -> Any:
     """What the peer's module prints for the arguments; None when it printed nothing."""
-    command = [str(_python(peer)), "-W", "ignore", str(_HERE / "peers" / f"{peer.module}.py"), *arguments]
+    command = [str(interpreter(peer)), "-W", "ignore", str(_HERE / "peers" / f"{peer.module}.py"), *arguments]
     path = {**os.environ, "PYTHONPATH": str(_HERE)}
     done = subprocess.run(command, env=path, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
-    answer: dict[str, Any] | None = json.loads(done.stdout.splitlines()[-1])
-    return answer
+    return json.loads(done.stdout.splitlines()[-1])
 
 
-def _python(peer: Peer) -> Path:
+def interpreter(peer: Peer) -> Path:
     """The interpreter of the peer's environment, which is made if it is not there."""
     default = Path(tempfile.gettempdir()) / "contextport-peers"
     cache = Path(os.environ.get("CONTEXTPORT_BENCHMARK_CACHE", default))

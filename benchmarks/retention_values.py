@@ -3,7 +3,7 @@
 Each form is a function of a random generator; wordings call it by its name. `word` and `topic` in a form are ordinary words.
 """
 
-# ruff: noqa: RUF001 - Chinese punctuation is the point
+# ruff: noqa: RUF001, SIM905 - Chinese punctuation is the point; lists of words read best as one line of words
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["FORMS", "Form"]
 
 Form = Callable[[Random], str]
 
-_WORDS = "harbor lantern maple quartz falcon cobalt ember willow granite saffron tundra velvet orchid breeze copper juniper".split()
+_WORDS = "harbor lantern maple quartz falcon cobalt ember willow granite tundra velvet orchid breeze copper juniper".split()
 _VERBS = "parse merge load render rotate resolve flush encode audit replay".split()
 _NOUNS = "invoice tenant ledger session carrier snapshot voucher manifest quota cursor".split()
 _FIRST = "nadia tomas ingrid rafael yuki amara piotr leila henrik chloe".split()

@@ -1,0 +1,133 @@
+"""What survives folding: items planted into real conversations, and the share that is still in the window or in the ledger.
+
+    python benchmarks/retention.py --data DIR [--json OUT] [--quick] [--no-models]
+
+DIR holds locomo, kdconv, memorybank, taubench and sweagent. Each conversation is a session whose budget is a quarter of its
+tokens; it is folded ten times, at the same places for every system, the tenth time at its end. A share is over all items said
+so far, so that "trim_messages" shows what is left without a summary, and "everything" that nothing is held against a system by
+the rule of judging (benchmarks/retention_judge.py). A third of the items are in held-out wordings.
+
+Systems with a model all ask the same small one (SmolLM2-135M-Instruct, 4 bits, temperature 0, in this machine), on few and short
+conversations: its figures say how a pipeline copes with a weak model, not what a large one would do. LlamaIndex makes a summary
+each time its messages are asked for; it is asked only where a fold is due, which is kinder to it than every turn would be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from retention_ours import our_windows
+from retention_peers import LANGCHAIN, LLAMAINDEX, LocalModel, windows_of
+from retention_planting import planted
+from retention_report import AFTER, Row, missed, seen, table
+from retention_schedule import Folding, count, folding_of
+from retention_sources import SOURCES
+
+_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+_TOKENS = {"locomo": 8000, "kdconv": 8000, "memorybank en": 8000, "memorybank cn": 8000, "taubench": 12_000, "sweagent": 16_000}
+_PER_KIND = 18  # in a conversation; short ones have fewer
+_SEEDS = 3
+_FOR_MODELS = ("locomo", "kdconv", "memorybank en")
+_FOR_MODELS_SIZE, _QUICK_FOR_MODELS = 0.33, 0.2  # of the usual length
+
+
+def foldings(data: Path, names: tuple[str, ...], seeds: int, size: float) -> list[Folding]:
+    """Conversations of the named sources at `size` of their usual length, with what is planted and when they are folded."""
+    made: list[Folding] = []
+    for source in (source for source in SOURCES if source.name in names):
+        for seed in range(seeds):
+            draw = Random(f"{source.name}/{seed}")
+            chats = source.conversation(data, draw, round(size * _TOKENS[source.name]), count)
+            talk = planted(
+                chats,
+                draw,
+                name=f"{source.name}/{seed}",
+                language=source.language,
+                people=source.people,
+                per_kind=round(size * _PER_KIND),
+            )
+            made.append(folding_of(talk))
+    return made
+
+
+async def without_models(given: list[Folding]) -> list[Row]:
+    rows: list[Row] = []
+    trimming = windows_of(LANGCHAIN, "trimming", given)
+    for folding, trimmed in zip(given, trimming, strict=True):
+        everything = [[chat["content"] for chat in folding.conversation.chats[:place]] for place in folding.places]
+        rows += seen("everything", folding, everything)
+        rows += seen("trim_messages", folding, trimmed["windows"])
+        ours = await our_windows(folding)
+        rows += seen("ours, extractive (window)", folding, ours["windows"])
+        rows += seen("ours, extractive (window or ledger)", folding, ours["windows"], ours["ledgers"])
+        print(f"{folding.conversation.name}: budget {folding.budget}, folds made {ours['folds']}", flush=True)
+    return rows
+
+
+async def with_models(given: list[Folding]) -> list[Row]:
+    rows: list[Row] = []
+    with LocalModel() as model:
+        for folding in given:
+            started = time.monotonic()
+            ours = await our_windows(folding, model)
+            rows += seen("ours, model (window)", folding, ours["windows"])
+            rows += seen("ours, model (window or ledger)", folding, ours["windows"], ours["ledgers"])
+            between = time.monotonic()
+            plain = await our_windows(folding)
+            rows += seen("ours, extractive (window or ledger)", folding, plain["windows"], plain["ledgers"])
+            langchain = windows_of(LANGCHAIN, "summaries", [folding], model)[0]
+            rows += seen("LangChain SummarizationMiddleware", folding, langchain["windows"])
+            then = time.monotonic()
+            llamaindex = windows_of(LLAMAINDEX, "summaries", [folding], model)[0]
+            rows += seen("LlamaIndex ChatSummaryMemoryBuffer", folding, llamaindex["windows"])
+            print(
+                f"{folding.conversation.name}: budget {folding.budget}, summaries up to {folding.cap}, "
+                f"ours {between - started:.0f} s, folds {ours['folds'][-1]}; LangChain {then - between:.0f} s, "
+                f"calls {langchain['calls']}; LlamaIndex {time.monotonic() - then:.0f} s, calls {llamaindex['calls']}",
+                flush=True,
+            )
+    return rows
+
+
+def report(rows: list[Row], what: str) -> dict[str, Any]:
+    last = [row for row in rows if row.folds == AFTER[-1]]
+    ours = [row for row in last if row.system == "ours, extractive (window or ledger)"]
+    figures: dict[str, Any] = {
+        "all": table(rows, f"{what}: all wordings", lambda row: row.system),
+        "held_out": table([row for row in last if row.plant.held], f"{what}: held-out wordings", lambda row: row.system),
+        "languages": table(last, f"{what}: by language", lambda row: f"{row.system}, {row.language}"),
+        "sources": table(ours, f"{what}: ours, extractive, by source", lambda row: row.source.partition("/")[0]),
+        "missed": missed(ours),
+    }
+    print("\nLost by ours, extractive, after the last fold:")
+    for item in figures["missed"]:
+        print(f"- {item['lost']} of {item['of']} ({item['kind']}): {item['wording']} | {item['example']}")
+    return figures
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=_DATA)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--quick", action="store_true", help="one seed, short conversations, one of them with models")
+    parser.add_argument("--no-models", action="store_true", help="leave out what asks the local model")
+    options = parser.parse_args()
+    names = tuple(source.name for source in SOURCES)
+    quick = options.quick
+    given = foldings(options.data, names, *((1, 0.5) if quick else (_SEEDS, 1.0)))
+    figures = {"without_models": report(await without_models(given), "no model")}
+    if not options.no_models:
+        short = foldings(options.data, _FOR_MODELS[: 1 if quick else 3], 1, _QUICK_FOR_MODELS if quick else _FOR_MODELS_SIZE)
+        figures["with_models"] = report(await with_models(short), "local model, short conversations")
+    if options.json:
+        options.json.write_text(json.dumps(figures, ensure_ascii=False, indent=1), "utf-8")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
