@@ -27,8 +27,10 @@ def assembled(pieces: Sequence[Candidate]) -> Summary:
     """The summary of the pieces, each field and the prose in the order in which they were said; bare values last."""
     ordered = sorted(pieces, key=lambda piece: piece.place)
     prose = [piece for piece in ordered if piece.slot in ("pinned", "text")]
+    lines = _paragraphs(prose)
     bare = [piece.text for slot in ("value", "weak value") for piece in ordered if piece.slot == slot]
-    lines = [*_paragraphs(prose), *([" ".join(bare)] if bare else [])]
+    bare = [text for text in bare if not any(text in line for line in lines)]  # chosen first, and then said in a sentence
+    lines += [" ".join(bare)] if bare else []
     return Summary(
         decisions=_texts(ordered, "decisions"),
         constraints=_texts(ordered, "constraints"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
@@ -11,7 +11,6 @@ from contextport.strategies.facts.extract import extract_facts
 from contextport.strategies.facts.ledger import merged
 
 from .passages import Passage, passages_of, quoted
-from .source_values import values_as_written
 
 __all__ = ["Candidate", "bare_values", "candidates_of"]
 
@@ -35,7 +34,7 @@ class Candidate:
 
 _SLOTS = {FactKind.DECISION: "decisions", FactKind.CONSTRAINT: "constraints", FactKind.CONCLUSION: "conclusions"}
 _KINDS = {"decisions": FactKind.DECISION, "constraints": FactKind.CONSTRAINT, "conclusions": FactKind.CONCLUSION}
-_WORTH = {"decisions": 3.0, "constraints": 3.0, "open": 1.5, "conclusions": 1.5, "done": 1.2}
+_WORTH = {"decisions": 3.0, "constraints": 3.0, "open": 1.2, "conclusions": 1.2, "done": 1.0}
 _BY_OTHERS = 0.5  # a wish that the user did not speak
 _IMPORTANCE = {
     Importance.DECISION: 5.0,
@@ -67,12 +66,12 @@ def candidates_of(messages: Sequence[Message], earlier: Summary | None, go_on: C
     return found
 
 
-def bare_values(texts: Iterable[str]) -> list[Candidate]:
+def bare_values(written: Mapping[str, FactKind]) -> list[Candidate]:
     """Names, numbers, dates and paths alone: what can be said where there is no room for a sentence, or what none chosen said."""
     return [
         Candidate(text=text, slot="value" if worth >= _STRONG else "weak value", worth=worth * _BARE, place=place)
-        for place, (text, value) in enumerate(values_as_written(texts))
-        for worth in [_strength(text, value.kind)]
+        for place, (text, kind) in enumerate(written.items())
+        for worth in [_strength(text, kind)]
     ]
 
 

@@ -35,7 +35,7 @@ _BARE = frozenset(["value"])
 _OPEN, _FOUND, _DONE = frozenset(["open"]), frozenset(["conclusions"]), frozenset(["done"])
 
 _BY_HINT = {
-    Hint.GENERAL: Emphasis(shares=((_WISHES, 0.25), (_OPEN, 0.1), (_FOUND, 0.1))),
+    Hint.GENERAL: Emphasis(shares=((_WISHES, 0.25), (_OPEN, 0.05), (_FOUND, 0.05))),
     Hint.PLANNER_INPUT: Emphasis(shares=((_WISHES, 0.5), (_OPEN, 0.2), (_FOUND, 0.1))),
     Hint.REACT_ITERATION: Emphasis(shares=((_WISHES, 0.25), (_OPEN, 0.2), (_FOUND, 0.2)), recency=1.0),
     Hint.STEP_DEPENDENCY: Emphasis(shares=((_FOUND, 0.4), (_WISHES, 0.3)), values=1.6),

@@ -19,13 +19,12 @@ from contextport.contracts import (
     implements,
     verify,
 )
-from contextport.strategies.facts.exact_values import exact_values
 
 from .assembly import assembled, line_of
 from .candidates import Candidate, bare_values, candidates_of
 from .emphasis import emphasis_for
 from .selection import Choice
-from .source_values import ledger_values, source_texts
+from .source_values import SaidValues, ledger_values, source_texts
 from .summary_message import summary_in
 from .words import words_of
 
@@ -99,14 +98,16 @@ class ExtractiveSummarizer:
                 raise _Stopped
 
         texts = list(source_texts(request.messages))
+        said = SaidValues.of(texts)
         known = ledger_values(request.ledger)
-        candidates = candidates_of(request.messages, summary_in(request.messages[0]), go_on) + bare_values(texts)
+        candidates = candidates_of(request.messages, summary_in(request.messages[0]), go_on)
+        candidates += bare_values(said.written)
         costs = [max(1, self.counter.count_text(line_of(candidate))) for candidate in candidates]
         choice = Choice(
             candidates,
             costs,
             emphasis_for(request.hint, request.handoff).within(request.max_tokens, _usual(candidates, costs)),
-            allowed=known.union(*map(exact_values, texts)),
+            allowed=known | said.forms,
             known=known,
             go_on=go_on,
         )

@@ -165,7 +165,7 @@ def _wishes(messages: list[Message]) -> Iterator[Fact]:
 
 def _system_texts(messages: Iterable[Message]) -> Iterator[str]:
     for message in messages:
-        if message.role in ("system", "developer") and message.text:
+        if not quoted(message) and message.role in ("system", "developer"):
             yield message.text
 
 

@@ -1,6 +1,6 @@
 """Signs that a text is no summary: an apology, a refusal, an answer, an error, an echo of the instruction, noise.
 
-A summarizer can be talked into any of these by what it reads. A line that stands in the conversation in the same words is a
+A summarizer can be talked into any of these by what it reads. A sentence that stands in the conversation in the same words is a
 quotation, and no sign of anything, as long as the summary says more than that.
 """
 
@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from .sentences import pieces_of
+
 __all__ = ["noise_in", "talk_in"]
 
 _TAG = re.compile(r"^\s*(?:\[\w+\]\s*)?(?:(?:user|assistant|tool):\s*)?")
 _ABOUT = r"summar|recap|digest|overview|摘要|总结|概括|小结|要約"
 
-#: What a line begins with that is said to somebody.
+#: What a sentence begins with that is said to somebody.
 _OPENINGS = {
     "apology": (
         r"(?:i(?:['\u2019]m| am) (?:very |so |really |truly )?sorry|sorry\b|i apologi[sz]e|(?:my )?apologies\b|(?:非常|很"
@@ -41,7 +43,7 @@ _OPENINGS = {
         rf"(?!.{{0,60}}(?:{_ABOUT}))(?:sure[,!.]|of course[,!.]|certainly[,!.]|absolutely[,!.]|great question"
         rf"|good question|you['\u2019]re (?:very )?welcome"
         r"|here(?:['\u2019]s| is| are) (?:the|a|an|your|my|some) |(?:i['\u2019]m )?happy to help|thank you for|thanks for"
-        r"|hello\b|hi there|好的[\uff0c,。\uff01!]|当然[\uff0c,。\uff01!可]"
+        r"|hello[,!.]|hi there|好的[\uff0c,。\uff01!]|当然[\uff0c,。\uff01!可]"
         r"|没问题[\uff0c,。\uff01!]|不客气|您好|你好|以下是|感谢您|かしこまりました|承知(?:しま|いた)|¡?claro[,.!]"
         r"|por supuesto|bien sûr|natürlich[,.!]"
         r"|gerne[,.!]|конечно[,.!])"
@@ -62,7 +64,7 @@ _OPENINGS = {
         r"|(?:output|answer|respond|reply|return) (?:only|just|in json|with (?:only )?(?:a |valid )?json)\b"
     ),
 }
-#: What may be anywhere in a line.
+#: What may be anywhere in a sentence.
 _ANYWHERE = {
     "question": (
         r"(?:would you like|do you want|shall i\b|should i\b|can i help|how (?:can|may) i (?:help|assist)"
@@ -109,22 +111,22 @@ def talk_in(summary: str, said: str, instructions: Sequence[str] = ()) -> tuple[
 
     `said` is the conversation in one text, white space as single spaces. `instructions` are texts that must not come out.
     """
-    signs: list[str] = []
-    lines = [_TAG.sub("", line).strip() for line in summary.splitlines() if line.strip()]
-    own = [line for line in lines if not _quotes(line, said)]
-    looked_at = own or lines  # nothing but quotations: then they are looked at, too
-    for line in looked_at:
-        signs += [sign for sign, pattern in _OPENING_SIGNS.items() if pattern.match(line)]
-        signs += [sign for sign, pattern in _OTHER_SIGNS.items() if pattern.search(line)]
-    if lines and lines[0] in looked_at and _ERROR_SIGN.match(lines[0]):
+    sentences = [piece for line in summary.splitlines() for piece in pieces_of(_TAG.sub("", line))]
+    own = [sentence for sentence in sentences if " ".join(sentence.split()) not in said]
+    by_sentence = [_signs_of(sentence) for sentence in own or sentences]
+    if not own and 2 * sum(map(bool, by_sentence)) < len(sentences):
+        by_sentence = []  # quotations, of which most are no such thing
+    signs = [sign for of_sentence in by_sentence for sign in of_sentence]
+    if sentences and (sentences[0] in own or len(sentences) == 1) and _ERROR_SIGN.match(sentences[0]):
         signs.append("error_text")
     if any(_leaks(summary, instruction, said) for instruction in instructions):
         signs.append("instruction")
     return tuple(dict.fromkeys(signs))
 
 
-def _quotes(line: str, said: str) -> bool:
-    return " ".join(line.split()) in said
+def _signs_of(sentence: str) -> list[str]:
+    opening = [sign for sign, pattern in _OPENING_SIGNS.items() if pattern.match(sentence)]
+    return opening + [sign for sign, pattern in _OTHER_SIGNS.items() if pattern.search(sentence)]
 
 
 def _leaks(summary: str, instruction: str, said: str) -> bool:

@@ -14,7 +14,6 @@ from .sentences import pieces_of
 
 __all__ = ["Passage", "passages_of", "quoted", "readable_texts"]
 
-_READ = frozenset([Kind.CHAT, Kind.INTERRUPT, Kind.SUMMARY])
 _SILENT = frozenset(["system", "developer"])
 _ASIDE = re.compile(r"<(think|thinking|scratchpad|analysis|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _SPEAKER = re.compile(r"(user|assistant|tool): ")
@@ -33,8 +32,8 @@ class Passage:
 
 
 def quoted(message: Message) -> bool:
-    """Whether a summary reads the message: what was said, and an earlier summary of any role; no system message, no record."""
-    return message.kind is Kind.SUMMARY or (message.kind in _READ and message.role not in _SILENT)
+    """Whether a summary reads the message: what was said, and an earlier summary; no system message, no record of ours."""
+    return message.kind is Kind.SUMMARY or (message.in_conversation and message.role not in _SILENT)
 
 
 def readable_texts(message: Message) -> Iterator[tuple[str, str]]:
