@@ -130,13 +130,14 @@ class _Writer:
             self.out.append(f'"{content[:kept]}{self._mark(len(content) - kept, "character")}"')
 
     def _kept(self, node: JsonNode) -> list[int]:
-        """Indices of the entries that stay, in order."""
-        if node.kind == "array":
-            return list(range(min((self.measure + 1) // 2, len(node.items))))
-        count = self.measure * _FIELDS_PER_STEP
-        if count >= len(node.items):
-            return list(range(len(node.items)))
-        return sorted(sorted(range(len(node.items)), key=lambda n: (self._rank(node.items[n]), n))[:count])
+        """Indices of the entries that stay, in order: all of them if a mark for the others would be longer than these."""
+        items = node.items
+        count = (self.measure + 1) // 2 if node.kind == "array" else self.measure * _FIELDS_PER_STEP
+        order = range(len(items)) if node.kind == "array" else sorted(range(len(items)), key=lambda n: (self._rank(items[n]), n))
+        missing = order[count:]
+        if sum(items[n].stop - items[n].begin for n in missing) <= len(left_out(len(missing), "entry", self.how)):
+            return list(range(len(items)))
+        return sorted(order[:count])
 
     def _rank(self, node: JsonNode) -> int:
         """Which fields of an object stay first: identifiers, other single values, prose, objects and arrays."""

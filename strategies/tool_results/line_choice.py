@@ -126,7 +126,8 @@ class _Layout:
     def _marker(self, start: int, stop: int, how: str) -> str:
         note = self.note(start, stop) if self.note else ""
         marker = left_out(self._missing[stop] - self._missing[start], self.unit, "; ".join(filter(None, (note, how))))
-        return marker + ("\n" if self.lines[stop - 1].endswith("\n") else "")
+        last = self.lines[stop - 1]
+        return marker + last[len(last.rstrip("\r\n")) :]
 
     def _clipped(self, line: str) -> str:
         if len(line) <= self.longest:
