@@ -52,7 +52,7 @@ USED: dict[str, tuple[str, ...]] = {
         "The exam is {weekday_date}, I'm already nervous.",
         "The dentist has a slot {weekday_time}, I took it.",
         "First error in the log: {timestamp}",
-        "They want the draft by {ordinal}.",
+        "They want the draft by the {ordinal}.",
         "Doors open at {clock}.",
         "The deploy window begins at {clock_zone}.",
         "The festival runs from {span} this year.",

@@ -82,7 +82,11 @@ class _Sentence:
 
 
 def planted(chats: Sequence[Chat], draw: Random, *, name: str, language: str, people: bool, per_kind: int) -> Conversation:
-    """The conversation with `per_kind` items of each kind, a third of them in held-out wordings."""
+    """The conversation with `per_kind` items of each kind, a third of them in held-out wordings.
+
+    Every content is a text, if an empty one. `people` says that the assistant is a person too, who may say what is planted.
+    Raises `ValueError` if there are not so many wordings of decisions or constraints.
+    """
     said = "\n".join(chat["content"] for chat in chats)
     worded: set[str] = set()
     places: dict[int, list[_Sentence]] = {}

@@ -145,7 +145,7 @@ _DATES: dict[str, Form] = {
     "dotted": lambda d: "{1:02}.{0:02}.{2}".format(*_month_day(d), _year(d)),
     "month_day": lambda d: f"{d.choice(_MONTHS)} {d.randint(1, 28)}, {_year(d)}",
     "day_month": lambda d: f"{d.randint(1, 28)} {d.choice(_MONTHS)} {_year(d)}",
-    "ordinal": lambda d: f"the {_ordinal(d.randint(1, 28))} of {d.choice(_MONTHS)}",
+    "ordinal": lambda d: f"{_ordinal(d.randint(1, 28))} of {d.choice(_MONTHS)}",
     "short": lambda d: f"{d.choice([m[:3] for m in _MONTHS])} {_ordinal(d.randint(1, 28))}",
     "month_only": lambda d: f"{d.choice(_MONTHS)} {_year(d)}",
     "weekday_date": lambda d: f"{d.choice(_DAYS)}, {d.choice(_MONTHS)} {d.randint(1, 28)}",
