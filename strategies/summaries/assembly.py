@@ -12,8 +12,8 @@ __all__ = ["ORIGIN", "assembled", "line_of"]
 
 ORIGIN = "extractive"
 _TAGS = {"decisions": "[decided]", "constraints": "[must]", "open": "[open]", "done": "[done]", "conclusions": "[found]"}
-_ENDS = ".!?…:\"')"
-_WIDE_ENDS = "。\uff01\uff1f\uff1b\uff1a”\u2019\uff09」』"
+_ENDS = ".!?…"
+_WIDE_ENDS = "。\uff01\uff1f”」』"
 
 
 def line_of(candidate: Candidate) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
 
 from contextport.contracts import Fact, FactKind, FactLedger, FactState, Importance, Message, Summary
 from contextport.strategies.facts.extract import extract_facts
+from contextport.strategies.facts.found_values import FoundValue, found_values
 from contextport.strategies.facts.ledger import merged
 
 from .passages import Passage, passages_of, quoted
 
-__all__ = ["Candidate", "bare_values", "candidates_of"]
+__all__ = ["Candidate", "candidates_of", "with_bare_values"]
 
 _BATCH = 64  # messages whose facts are extracted between two looks at whether to go on
 
@@ -66,19 +67,30 @@ def candidates_of(messages: Sequence[Message], earlier: Summary | None, go_on: C
     return found
 
 
-def bare_values(written: Mapping[str, FactKind]) -> list[Candidate]:
-    """Names, numbers, dates and paths alone: what can be said where there is no room for a sentence, or what none chosen said."""
-    return [
-        Candidate(text=text, slot="value" if worth >= _STRONG else "weak value", worth=worth * _BARE, place=place)
-        for place, (text, kind) in enumerate(written.items())
-        for worth in [_strength(text, kind)]
-    ]
+def with_bare_values(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[frozenset[str]]]:
+    """The candidates and their names, dates and paths alone, and the exact values of each.
+
+    A name alone can be said where there is no room for a sentence. A number alone says nothing.
+    """
+    found: list[frozenset[str]] = []
+    bare: dict[str, FoundValue] = {}
+    for candidate in candidates:
+        values = found_values(candidate.text)
+        found.append(frozenset([form for value in values for form in value.forms]))
+        for value in values:
+            if value.kind is not FactKind.NUMBER:
+                bare.setdefault(candidate.text[value.start : value.end], value)
+    alone = [_bare(text, value.kind, place) for place, (text, value) in enumerate(bare.items())]
+    return [*candidates, *alone], [*found, *[frozenset(value.forms) for value in bare.values()]]
+
+
+def _bare(text: str, kind: FactKind, place: int) -> Candidate:
+    worth = _strength(text, kind)
+    return Candidate(text=text, slot="value" if worth >= _STRONG else "weak value", worth=worth * _BARE, place=place)
 
 
 def _strength(text: str, kind: FactKind) -> float:
-    """How surely a value names one thing: `AB-2024-001` more than `x_1`, and that more than `3`."""
-    if kind is FactKind.NUMBER:
-        return 1.0
+    """How surely a value names one thing: `AB-2024-001` more than `x_1`."""
     if kind is not FactKind.IDENTIFIER:
         return _STRONG
     return 1.5 + (0.0 if "_" in text else 0.5) + any(sign.isupper() for sign in text)

@@ -21,10 +21,10 @@ from contextport.contracts import (
 )
 
 from .assembly import assembled, line_of
-from .candidates import Candidate, bare_values, candidates_of
+from .candidates import Candidate, candidates_of, with_bare_values
 from .emphasis import emphasis_for
 from .selection import Choice
-from .source_values import SaidValues, ledger_values, source_texts
+from .source_values import ledger_values, source_texts, values_of
 from .summary_message import summary_in
 from .words import words_of
 
@@ -97,24 +97,25 @@ class ExtractiveSummarizer:
             if stop.is_set():
                 raise _Stopped
 
-        texts = list(source_texts(request.messages))
-        said = SaidValues.of(texts)
         known = ledger_values(request.ledger)
-        candidates = candidates_of(request.messages, summary_in(request.messages[0]), go_on)
-        candidates += bare_values(said.written)
+        pieces = candidates_of(request.messages, summary_in(request.messages[0]), go_on)
+        candidates, values = with_bare_values(pieces)
         costs = [max(1, self.counter.count_text(line_of(candidate))) for candidate in candidates]
+        usual = sum(costs[: len(pieces)]) / max(1, len(pieces))
         choice = Choice(
             candidates,
             costs,
-            emphasis_for(request.hint, request.handoff).within(request.max_tokens, _usual(candidates, costs)),
-            allowed=known | said.forms,
+            values,
+            emphasis_for(request.hint, request.handoff).within(request.max_tokens, usual),
+            allowed=known | values_of(request.messages),
             known=known,
             go_on=go_on,
         )
         room = request.max_tokens * (_SLACK if request.max_tokens >= _SMALL else 1.0)
         chosen = self._fitting([candidates[at] for at in choice.order(room)], request.max_tokens)
         if not chosen:
-            words = sorted({word for text in texts for word in words_of(text)}, key=lambda word: (-choice.weight(word), word))
+            found = {word for text in source_texts(request.messages) for word in words_of(text)}
+            words = sorted(found, key=lambda word: (-choice.weight(word), word))
             chosen = self._fitting([Candidate(text=word, slot="value") for word in words[:_TRIES]], request.max_tokens)
         if not chosen:
             raise SummaryFailed(
@@ -138,9 +139,3 @@ class ExtractiveSummarizer:
             if fits([*kept, piece]):
                 kept.append(piece)
         return kept
-
-
-def _usual(candidates: Sequence[Candidate], costs: Sequence[int]) -> float:
-    """The mean size of a sentence, in tokens."""
-    of_prose = [cost for candidate, cost in zip(candidates, costs, strict=True) if "value" not in candidate.slot]
-    return sum(of_prose) / len(of_prose) if of_prose else 0.0

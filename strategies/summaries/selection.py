@@ -7,8 +7,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 
-from contextport.strategies.facts.exact_values import exact_values
-
 from .candidates import Candidate
 from .emphasis import Emphasis
 from .words import words_of
@@ -34,6 +32,7 @@ class Choice:
         self,
         candidates: Sequence[Candidate],
         costs: Sequence[int],
+        values: Sequence[frozenset[str]],
         emphasis: Emphasis,
         *,
         allowed: frozenset[str],
@@ -43,18 +42,17 @@ class Choice:
         self.said: set[str] = set()
         """Exact values of what was taken."""
         self._candidates, self._costs, self._emphasis, self._known = candidates, costs, emphasis, known
-        self._values: list[frozenset[str]] = []
+        self._values = values
         self._words: list[frozenset[str]] = []
         for at, candidate in enumerate(candidates):
             if not at % _BATCH:
                 go_on()
-            self._values.append(exact_values(candidate.text))
             self._words.append(frozenset(words_of(candidate.text)))
         counts = Counter([word for words in self._words for word in words])
         self._weights = {word: math.log1p(len(candidates) / count) for word, count in counts.items()}
         self._value_weight = math.log1p(len(candidates)) * emphasis.values
         self._said_words: set[str] = set()
-        self._left = [values <= allowed for values in self._values]
+        self._left = [said <= allowed for said in values]
         newest = max((candidate.place for candidate in candidates), default=0) or 1
         self._worth = [
             one.worth * (1 + emphasis.recency * one.place / newest) * (_QUESTION if one.text.endswith(("?", "\uff1f")) else 1.0)
@@ -65,21 +63,24 @@ class Choice:
         """Numbers of candidates, best first: those of each share in its room, then all others in what is left of `room`."""
         for slots, share in self._emphasis.shares:
             of_share = [at for at, candidate in enumerate(self._candidates) if candidate.slot in slots]
-            room -= yield from self._take(of_share, room * share)
-        yield from self._take(range(len(self._candidates)), room)
+            room -= yield from self._take(of_share, room * share, first=room / 2)
+        yield from self._take(range(len(self._candidates)), room, first=room)
 
     def weight(self, word: str) -> float:
         """How rare a word is."""
         return self._weights.get(word, 0.0)
 
-    def _take(self, numbers: Sequence[int], room: float) -> Generator[int, None, float]:
-        """Numbers in the order of what they add per token, as long as there is room; returns the tokens they take."""
+    def _take(self, numbers: Sequence[int], room: float, first: float) -> Generator[int, None, float]:
+        """Numbers in the order of what they add per token, as long as there is room; returns the tokens they take.
+
+        The first may take as much as `first`, so that a share is not empty because everything is larger than it.
+        """
         taken = 0.0
         heap = [(-self._density(at), at) for at in numbers if self._left[at]]
         heapq.heapify(heap)
         while heap:
             before, at = heapq.heappop(heap)
-            if taken + self._costs[at] > room:
+            if taken + self._costs[at] > (room if taken else max(room, first)):
                 continue
             density = self._density(at)  # what it added before others were taken may be said by now
             if density <= 0:

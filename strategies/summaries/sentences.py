@@ -22,6 +22,7 @@ _CODE = re.compile(
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|Nr|vs|etc|e\.g|i\.e|approx|ca|Fig|Sec|Jan|Feb|Aug|Sept|Oct|Nov|Dec|[A-Z]))\.$"
 )
+_BEFORE_NUMBER = re.compile(r"\b(?:no|nr|p|pp|vol|ch|art)\.$", re.IGNORECASE)
 _END = re.compile(r"""[.!?…]+["'”\u2019)\]*_]*(?=\s)|[。\uff01\uff1f!?\uff1b]+[”\u2019」』\uff09)"']*""")
 _CLAUSE = re.compile(r"[,;:\uff0c\uff1b\uff1a、](?=\s|[^\x00-\x7f])|\s[-\u2013—]\s")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u3000-\u303f\uff00-\uffef]")
@@ -97,12 +98,17 @@ def _sentences(line: str) -> Iterator[str]:
     start = 0
     for end in _END.finditer(line):
         sentence = line[start : end.end()].strip()
-        if not sentence or (end.group()[0] == "." and _ABBREVIATION.search(sentence)):
+        if not sentence or (end.group()[0] == "." and _goes_on(sentence, line[end.end() :])):
             continue
         yield from _long(sentence)
         start = end.end()
     if line[start:].strip():
         yield from _long(line[start:].strip())
+
+
+def _goes_on(sentence: str, rest: str) -> bool:
+    """Whether the full stop belongs to a short form."""
+    return bool(_ABBREVIATION.search(sentence) or (_BEFORE_NUMBER.search(sentence) and rest.lstrip()[:1].isdigit()))
 
 
 def _long(sentence: str) -> Iterator[str]:

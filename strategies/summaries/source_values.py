@@ -6,16 +6,13 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from attrs import frozen
-
-from contextport.contracts import FactKind, FactLedger, Kind, Message
+from contextport.contracts import FactLedger, Kind, Message
 from contextport.strategies.facts.exact_values import exact_values
-from contextport.strategies.facts.found_values import found_values
 
 from .passages import quoted, readable_texts
 from .summary_message import summary_in
 
-__all__ = ["SaidValues", "ledger_values", "source_texts", "values_of"]
+__all__ = ["ledger_values", "source_texts", "values_of"]
 
 
 def source_texts(messages: Iterable[Message]) -> Iterator[str]:
@@ -44,26 +41,6 @@ def ledger_values(ledger: FactLedger) -> frozenset[str]:
     """The exact values of all facts, of what they were before, and of their labels."""
     texts = [text for fact in ledger.facts for text in (fact.text, fact.label, *fact.earlier)]
     return frozenset().union(*map(exact_values, texts))
-
-
-@frozen
-class SaidValues:
-    """The exact values of texts: all their forms, and each value as it is written, once, in the order of the texts."""
-
-    forms: frozenset[str]
-    written: dict[str, FactKind]
-
-    @classmethod
-    def of(cls, texts: Iterable[str]) -> SaidValues:
-        """The values of the texts."""
-        forms: set[str] = set()
-        written: dict[str, FactKind] = {}
-        for text in texts:
-            for value in found_values(text):
-                if value.forms[0] not in forms:
-                    written.setdefault(text[value.start : value.end], value.kind)
-                forms.update(value.forms)
-        return cls(frozenset(forms), written)
 
 
 def _decoded(text: str) -> str:
