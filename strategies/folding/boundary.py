@@ -11,8 +11,8 @@ from .policy import FoldPolicy
 
 __all__ = ["Cut", "cut_of"]
 
-_ROUND_OUTWARD = 0.5  # a tail that begins with a turn may be this much smaller than it could be
-_LATEST_SHARE = 0.7  # the newest messages that are to stay may take this much of the room
+_ROUND_INWARD = 0.5  # a tail that begins with a turn may be this much smaller than it could be
+_ROUND_OUTWARD = 1.25  # and this much larger, if the newest messages that are to stay begin inside the turn
 
 
 @frozen(kw_only=True)
@@ -25,26 +25,33 @@ class Cut:
 
 def cut_of(steps: Steps, policy: FoldPolicy, max_tokens: int, tail_tokens: int) -> Cut:
     """What to fold so that the newest steps, of about `tail_tokens` tokens, stay."""
-    start = _start(steps, policy, max_tokens, tail_tokens)
+    start = _start(steps, policy, tail_tokens)
     stays = {*extras_before(steps, start, max_tokens).steps}
     cold = [step for n, step in enumerate(steps.steps[:start]) if n not in stays and _may_go(steps, step)]
     messages = [message for step in cold for message in steps.messages[step.start : step.stop]]
     return Cut(covers=frozenset(message.id for message in messages), tokens=sum(step.tokens for step in cold))
 
 
-def _start(steps: Steps, policy: FoldPolicy, max_tokens: int, tail_tokens: int) -> int:
-    """The first step of the tail: the earliest that fits `tail_tokens`, rather at a turn; never after the newest step."""
+def _start(steps: Steps, policy: FoldPolicy, tail_tokens: int) -> int:
+    """The first step of the tail: the earliest that fits `tail_tokens`, rather at a turn; at the latest the newest step."""
     last = len(steps.steps) - 1
-    fitting = next((n for n in range(last + 1) if steps.suffix_tokens[n] <= tail_tokens), last)
+    fitting = next((n for n in range(last + 1) if _tail_size(steps, n) <= tail_tokens), max(0, last))
     turns = [n for n, step in enumerate(steps.steps) if step.head == n]
     whole = next((n for n in turns if n >= fitting), None)
-    if whole is not None and steps.suffix_tokens[whole] >= tail_tokens * _ROUND_OUTWARD:
+    if whole is not None and steps.suffix_tokens[whole] >= tail_tokens * _ROUND_INWARD:
         fitting = whole
     messages = len(steps.messages)
     latest = next((n for n in reversed(turns) if messages - steps.steps[n].start >= policy.keep_latest), None)
-    if latest is not None and steps.suffix_tokens[latest] <= (max_tokens - steps.system_tokens) * _LATEST_SHARE:
-        return min(fitting, latest)
-    return max(0, min(fitting, last))
+    if latest is not None and latest < fitting and steps.suffix_tokens[latest] <= tail_tokens * _ROUND_OUTWARD:
+        return latest
+    return fitting
+
+
+def _tail_size(steps: Steps, start: int) -> int:
+    """The size of a tail that begins at step `start`, with the question of its turn, which stays."""
+    head = steps.steps[start].head
+    asked = 0 if head is None or head >= start else steps.steps[head].tokens
+    return steps.suffix_tokens[start] + asked
 
 
 def _may_go(steps: Steps, step: Step) -> bool:

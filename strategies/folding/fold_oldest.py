@@ -43,7 +43,7 @@ from .policy import FoldPolicy
 __all__ = ["FoldOldest"]
 
 _RAW_REACH = 16_000  # tokens: a fold of a large window, and little enough for a model to read each time
-_LEAST_SUMMARY = 16  # tokens for summary message and its header where the share of a small window would be less
+_LEAST_SUMMARY = 32  # tokens for summary message and its header where the share of a small window would be less
 
 
 @implements(CompressionStrategy, FoldsHistory)

@@ -11,6 +11,9 @@ from .prices import PRICES, Prices
 
 __all__ = ["FoldPolicy"]
 
+_SMALL_ROOM = 2_000  # tokens; from here on a provider's cache has a say, so that a fold should go far down
+_SHARE_ABOVE = 0.1
+
 
 @frozen(kw_only=True)
 class FoldPolicy:
@@ -89,11 +92,11 @@ class FoldPolicy:
 
     def summary_cap(self, room: int) -> int:
         """The most tokens that a summary may take of so much room."""
-        return min(self.summary_tokens, _share(room, self.summary_share))
+        return min(self.summary_tokens, _capped(room, self.summary_share))
 
     def facts_cap(self, room: int) -> int:
         """The most tokens that the block of facts may take of so much room."""
-        return min(self.facts_tokens, _share(room, self.facts_share))
+        return min(self.facts_tokens, _capped(room, self.facts_share))
 
     def min_gain_of(self, room: int) -> int:
         """Tokens that a fold has to free, at least one."""
@@ -124,6 +127,11 @@ class FoldPolicy:
 
 def _share(room: int, share: float) -> int:
     return int(max(0, room) * share)
+
+
+def _capped(room: int, share: float) -> int:
+    """The share of a small room, and less and less of a larger one."""
+    return _share(min(room, _SMALL_ROOM), share) + _share(room - _SMALL_ROOM, min(share, _SHARE_ABOVE))
 
 
 def _check_amount(name: str, value: object, *, none: bool) -> None:
