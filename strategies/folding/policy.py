@@ -11,7 +11,7 @@ from .prices import PRICES, Prices
 
 __all__ = ["FoldPolicy"]
 
-_SMALL_ROOM = 2_000  # tokens; from here on a provider's cache has a say, so that a fold should go far down
+_SMALL_ROOM = 2_000  # tokens; providers cache prompts from about there on (512 to 4096), and what a fold leaves is read anew
 _SHARE_ABOVE = 0.1
 
 
@@ -27,9 +27,10 @@ class FoldPolicy:
     A fold that frees less than `min_gain` is not made. One that failed is tried again after `cooldown_seconds`, one that freed
     nothing after the conversation grew by `cooldown_share` (R91, D17).
 
-    Summary and facts may take `summary_share` and `facts_share`, but no more than `summary_tokens` and `facts_tokens`: a large
-    window needs no longer summary, a small one lives on its facts. `summary_reserve` is what stays free above `heavy` while the
-    summary is written (R80). `max_facts` is the size of the ledger behind the window.
+    Summary and facts may take `summary_share` and `facts_share` of the first 2 000 tokens of the room, and a tenth each of the
+    rest, but no more than `summary_tokens` and `facts_tokens`: a small window lives on its facts, a large one needs no longer
+    summary, and from about there on each fold is paid for. `summary_reserve` is what stays free above `heavy` while the summary
+    is written (R80). `max_facts` is the size of the ledger behind the window.
 
     `prices` say what a fold costs. It pays if it has earned that by the end of `expected_turns` more requests. None leaves that
     to the conversation: see `expected_turns_after`.
@@ -39,7 +40,7 @@ class FoldPolicy:
 
     light: float = 0.60
     heavy: float = 0.85
-    target_share: float = 0.25
+    target_share: float = 0.20
     keep_latest: int = 8
     min_gain: float = 0.05
     cooldown_seconds: float = 60.0

@@ -21,8 +21,10 @@ def test_the_thresholds_are_those_of_the_requirements() -> None:
     ("room", "summary", "facts", "gain", "cooldown"),
     [
         (119_000, 2_000, 4_000, 5_950, 5_950),
-        (8_000, 2_000, 4_000, 400, 400),
-        (4_000, 1_000, 2_000, 200, 200),
+        (32_000, 2_000, 4_000, 1_600, 1_600),
+        (8_000, 1_100, 1_600, 400, 400),
+        (4_000, 700, 1_200, 200, 200),
+        (2_000, 500, 1_000, 100, 100),
         (500, 125, 250, 25, 25),
         (12, 3, 6, 1, 1),
         (1, 0, 0, 1, 1),
@@ -38,10 +40,11 @@ def test_caps_and_least_amounts(room: int, summary: int, facts: int, gain: int, 
 @pytest.mark.parametrize(
     ("room", "latest", "after"),
     [
-        (119_000, 1_500, 29_750),  # the target
+        (119_000, 1_500, 23_800),  # the target
         (119_000, 40_000, 46_000),  # the messages to keep, 2 000 and 4 000
         (119_000, 200_000, 71_400),  # they leave no room: `light`
-        (8_000, 500, 4_800),  # 6 500 would be above `light`
+        (8_000, 500, 3_200),  # 500, 1 100 and 1 600
+        (8_000, 4_000, 4_800),  # 6 700 would be above `light`
         (500, 100, 300),  # 475 would be
         (500, 0, 300),
     ],
@@ -76,7 +79,7 @@ def test_half_of_the_requests_since_the_last_fold_make_the_cheapest_cycle() -> N
         ({"light": 0}, "light is 0"),
         ({"light": 1.2}, "light is 1.2"),
         ({"heavy": True}, "heavy is True"),
-        ({"light": 0.9}, "target_share 0.25, light 0.9 and heavy 0.85 must grow"),
+        ({"light": 0.9}, "target_share 0.2, light 0.9 and heavy 0.85 must grow"),
         ({"light": 0.85}, "must grow in this order"),
         ({"target_share": 0.6}, "target_share 0.6, light 0.6"),
         ({"target_share": 0}, "target_share is 0"),
