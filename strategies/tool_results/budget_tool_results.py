@@ -113,7 +113,10 @@ def _claim(share: _Share) -> tuple[int, int]:
 
 
 def _raise(shares: Sequence[_Share], tokens: int) -> int:
-    """Raise the shares alike, none above the size of its result, by at most `tokens` in all. Returns what was handed out."""
+    """Raise the shares alike, none above the size of its result, by at most `tokens` in all. Returns what was handed out.
+
+    All of `tokens` is, as long as a result has not its size: were some left to rounding, weaker claims would gain and lose by it.
+    """
     if tokens <= 0:
         return 0
     low, high = 0, max(share.result.tokens for share in shares)
@@ -123,10 +126,12 @@ def _raise(shares: Sequence[_Share], tokens: int) -> int:
             low = level
         else:
             high = level - 1
-    used = _needed(shares, low)
+    rest = tokens - _needed(shares, low)
     for share in shares:
-        share.tokens = max(share.tokens, min(share.result.tokens, low))
-    return used
+        more = rest > 0 and share.tokens <= low < share.result.tokens
+        rest -= more
+        share.tokens = max(share.tokens, min(share.result.tokens, low + more))
+    return tokens - rest
 
 
 def _needed(shares: Iterable[_Share], level: int) -> int:

@@ -120,7 +120,8 @@ def _read_again(call: ToolCall | None, lines_kept: int) -> str:
     """How to read the rest of a file: which file, and from which line, as far as the call's arguments tell."""
     arguments = _arguments(call)
     path = next((value for name in _PATH_NAMES if isinstance(value := arguments.get(name), str) and value.isprintable()), "")
-    first = next((value for name in _LINE_NAMES if type(value := arguments.get(name)) is int and value > 0), 1)
+    starts = [arguments.get(name) for name in _LINE_NAMES]
+    first = next((start for start in starts if isinstance(start, int) and start > 0), 1)
     what = path if 0 < len(path) <= _LONGEST_PATH else "the file"
     return f"read {what} again from line {first + lines_kept}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -22,6 +22,10 @@ from .real_results import result_texts, tool_conversations
 pytestmark = needs_data
 COUNTER = HeuristicTokenCounter()
 SHARES = (0.9, 0.5, 0.2)  # of the conversation's size
+
+
+def within(tokens: int) -> Callable[[str], bool]:
+    return lambda text: COUNTER.count_text(text) <= tokens
 
 
 def is_json(text: str) -> bool:
@@ -109,7 +113,7 @@ def test_results_shrink_to_every_size_and_stay_what_they_were() -> None:
         for limit in (30, 100, 400):
             if COUNTER.count_text(text) <= limit:
                 continue
-            found = shrink_text(text, lambda candidate, limit=limit: COUNTER.count_text(candidate) <= limit)
+            found = shrink_text(text, within(limit))
             assert found is not None
             assert COUNTER.count_text(found) <= limit
             assert_pieces_of(text, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 import pytest
@@ -47,7 +48,7 @@ def compress(strategy: CompressionStrategy, messages: Sequence[Message], max_tok
     return asyncio.run(strategy.compress(messages, max_tokens))
 
 
-def changed(messages: Sequence[Message], id: str, **fields: object) -> list[Message]:
+def changed(messages: Sequence[Message], id: str, **fields: Any) -> list[Message]:
     return [attrs.evolve(message, **fields) if message.id == id else message for message in messages]
 
 
