@@ -21,12 +21,9 @@ __all__ = ["UnreadableAnswer", "facts_in", "read_answer"]
 _LISTS = ("decisions", "constraints", "open", "done", "conclusions")
 _TAGS = {"decided": "decisions", "must": "constraints", "open": "open", "done": "done", "found": "conclusions"}
 _TAGGED = re.compile(rf"^[\s>*•-]*\[({'|'.join(_TAGS)})\][ \t]*(.*)$")
-_SCRATCH = "think|thinking|thought|reasoning|scratchpad|analysis|reflection"
-_SCRATCH_SECTION = re.compile(rf"<({_SCRATCH})\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-_SCRATCH_END = re.compile(rf"^.*</(?:{_SCRATCH})\s*>", re.DOTALL | re.IGNORECASE)
-_SCRATCH_OPEN = re.compile(rf"<(?:{_SCRATCH})\b[^>]*>.*\Z", re.DOTALL | re.IGNORECASE)
+_THOUGHT_TAG = re.compile(r"<(/?)(think|thinking|thought|reasoning|scratchpad|analysis|reflection)\b[^<>]{0,80}>", re.IGNORECASE)
 _ENVELOPE = re.compile(r"^\s*<(summary|answer|output)\b[^>]*>(.*?)(?:</\1\s*>.*)?$", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE = "```"
 _OBJECT = re.compile(r"^[ \t]*(\{)", re.MULTILINE)
 
 
@@ -47,8 +44,9 @@ def read_answer(text: str) -> Summary:
     found = _object_in(said)
     if found is not None:
         return _of_json(found)
-    fenced = _FENCE.fullmatch(said)
-    return _of_lines(fenced[1] if fenced else said)
+    if said.startswith(_FENCE):
+        said = said.partition("\n")[2].removesuffix(_FENCE)
+    return _of_lines(said)
 
 
 def facts_in(text: str, messages: Sequence[Message]) -> tuple[Fact, ...]:
@@ -60,10 +58,25 @@ def facts_in(text: str, messages: Sequence[Message]) -> tuple[Fact, ...]:
 
 def _said(text: str) -> str:
     """The text without what the model thought, and without an envelope around it."""
-    text = _SCRATCH_SECTION.sub("", text)
-    text = _SCRATCH_OPEN.sub("", _SCRATCH_END.sub("", text))  # an end without a beginning: the prompt began it
+    text = _without_thoughts(text)
     enveloped = _ENVELOPE.match(text)
     return (enveloped[2] if enveloped else text).strip()
+
+
+def _without_thoughts(text: str) -> str:
+    """The text without sections of thought: one without an end, if the text begins with it, and one that the prompt began."""
+    kept: list[str] = []
+    at, within = 0, ""
+    for tag in _THOUGHT_TAG.finditer(text):
+        ends, name = bool(tag[1]), tag[2].lower()
+        if not within and not ends:
+            kept.append(text[at : tag.start()])
+            at, within = tag.start(), name
+        elif ends and within in ("", name):
+            kept = kept if within else []
+            at, within = tag.end(), ""
+    said = "".join(kept)
+    return said if within and not said.strip() else said + text[at:]
 
 
 def _object_in(text: str) -> dict[str, Any] | None:
@@ -73,7 +86,7 @@ def _object_in(text: str) -> dict[str, Any] | None:
         try:
             value, _ = decoder.raw_decode(text, match.start(1))
         except (ValueError, RecursionError):
-            if match.start() == 0 or text.startswith("```"):
+            if match.start() == 0 or text.startswith(_FENCE):
                 _refuse_broken(text)
             continue
         if isinstance(value, dict) and _is_summary(cast(dict[str, Any], value)):
