@@ -14,6 +14,7 @@ from .text_facts import output_facts, text_facts
 __all__ = ["extract_facts"]
 
 _MOST = 1000  # facts of one part; what has more is data, to be asked for again
+_READ = 50_000  # characters of a text at either end; what is longer is data as well
 
 
 def extract_facts(messages: Iterable[Message]) -> tuple[Fact, ...]:
@@ -40,13 +41,14 @@ def _of(message: Message) -> Iterator[Fact]:
 
 
 def _text(text: str, message: Message) -> Iterator[Fact]:
+    text = _ends(text)
     return output_facts(text, message.id) if message.role == "tool" else text_facts(text, message.role, message.id)
 
 
 def _call(call: ToolCall, message: Message) -> Iterator[Fact]:
     arguments = parsed(call.arguments)
     if arguments is None:
-        return text_facts(call.arguments, "assistant", message.id)
+        return text_facts(_ends(call.arguments), "assistant", message.id)
     return json_facts(arguments, call.name, "assistant", message.id)
 
 
@@ -57,4 +59,9 @@ def _result(result: ToolResult, message: Message) -> Iterator[Fact]:
         elif isinstance(part, Text):
             value = parsed(part.text)
             known = value is not None
-            yield from json_facts(value, "", "tool", message.id) if known else output_facts(part.text, message.id)
+            yield from json_facts(value, "", "tool", message.id) if known else output_facts(_ends(part.text), message.id)
+
+
+def _ends(text: str) -> str:
+    """The text, or the beginning and the end of one that is too long, on lines of their own."""
+    return text if len(text) <= 2 * _READ else f"{text[:_READ]}\n{text[-_READ:]}"

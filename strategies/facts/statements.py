@@ -29,26 +29,41 @@ def _any(english: str, chinese: str) -> Pattern[str]:
     return re.compile(rf"\b(?:{english})\b|{chinese}", re.IGNORECASE)
 
 
+_DO = (
+    "use|reply|answer|write|add|put|call|include|start|end|send|ask|show|format|keep|give|book|choose|pick|prefer|touch|change|delete|"
+    "remove|push|commit|deploy|mention|share|tell|say|email|make|run|merge|buy|order|sit|fly|eat|round|translate|sign|speak|work|open"
+)
 _CONSTRAINT = _any(
-    r"must(?:n't)?|never|always|only|at (?:most|least)|(?:no|not) (?:more|less|later|earlier|fewer) than|maximum|"
-    r"minimum|budget|"
-    r"(?:don't|do not) (?:want|use|like|need|book|add|change|touch|include|write|call|send|delete|remove|ask|ever|make|put)|"
-    r"(?:i|we)(?:'d| would)? (?:prefer|rather)|(?:make|be) sure|ensure|avoid|without|deadline|from now on|as long as|has to|"
-    r"(?:i|we) (?:want|need|require) (?!(?:you )?to\b)|i(?:'d| would) like (?!(?:you )?to\b)|"
-    r"no (?:longer|other)|should(?:n't| not)?|required?|allergic|limit(?:ed)? to",
+    rf"must(?! have\b|'ve| feel\b| be (?:so|a|nice|very|hard|great|fun|tough|[a-z]+ing)\b)|(?:never|always) (?:{_DO}|be)|"
+    r"(?:please|you|should|to|can|and|but) (?:never|always)|"
+    r"only|at (?:most|least)|(?:no|not) (?:more|less|later|earlier|fewer|longer|other) than|maximum|minimum|budget|deadline|"
+    rf"(?:don't|do not) (?:want|like|need|ever|{_DO})|"
+    rf"can(?:'t|not) (?:{_DO}|be|have|go over|exceed|take|leave|miss|cost|afford)|"
+    r"(?:i|we)(?:'d| would)? (?:prefer|rather)|(?:make|be) sure|ensure|avoid|without (?:any|using|asking)|from now on|as long as|"
+    r"(?:has|have|needs?) to (?:be|fit|have|work|run|support|cost|stay|include|contain|match|pass|end|start|look|use)|"
+    r"(?:i|we) (?:want|need|require) (?!(?:you )?to\b)|i(?:'d| would) like (?!(?:you )?to\b)|allowed|"
+    r"(?:nobody|no one|none) (?:but|except|other|else)|"
+    r"no [a-z -]{2,24} (?:before|after|on|in|during|without|with|over|under|above|below)|"
+    r"should(?:n't| not| be| only| have| use| include| contain| return| never| always)|required?|allergic|limit(?:ed)? to",
     r"必须|不要|不能|不可以|不许|不准|不得|禁止|务必|一定要|千万|别(?![人的墅处])|(?<![一两二三四五六七八九十几0-9])只(?![狗猫鸟鸡])|仅|"
-    r"最多|最少|至少|不超过|不低于|不少于|预算|以后都|以后请|一律|总是|从不|每次都|要求|限制|尽量|截止|过敏|希望|喜欢|偏好",
+    r"最多|最少|至少|不超过|不低于|不少于|预算|以后都|以后请|一律|总是|从不|每次都|要求|限制|尽量|截止|过敏|希望|喜欢|偏好|"
+    r"之前不|控制在|以内|谁都|忌口",
 )
 _IMPERATIVE_NOT = re.compile(
-    r"(?:^|[,;:\u2014-]\s?|\b(?:please|and|but|so)\s)(?:do not|don't|no)\s(?!worr|problem|thank)", re.IGNORECASE
+    r"(?:^|[,;:\u2014-]\s?|\b(?:please|and|but|so)\s)(?:do not|don't)\s(?!worr|forget|know|think|mind|remember|give up)",
+    re.IGNORECASE,
 )
 _DECISION = _any(
-    r"decided?|decision|let'?s (?:go with|use|choose|pick|keep|stick|take)|"
-    r"we(?:'ll| will| shall|'re going to) (?:go with|use|choose|keep)|"
-    r"go(?:ing)? with|choose|chose|chosen|agreed?|settled on|confirm(?:ed)?|approved?|"
-    r"i(?:'ll| will) (?:take|go|choose|pick|use|have)|"
-    r"opt(?:ed)? for|switch(?:ed)? to|instead|went with|stick with",
-    r"决定|定了|定下|[就还]是?(?:用|选|按|定|这样|要)|选择|选(?:用|了|定)|采用|改成|改为|改用|换成|换到|确认|同意|敲定|说好|最终|那就",
+    r"decided?|decision|let'?s (?!see|hope|talk|catch|get|say|chat|keep (?:in touch|going|motivating))[a-z]+|"
+    r"(?:we|i)(?:'ll| will| shall) (?:go with|use|choose|keep|take|go for|pick|have|stick)|"
+    r"going (?:with|for|to (?:cancel|use|drop|keep|sell|buy))|"
+    r"go with|choose|chose|chosen|agreed|settled|confirm(?:ed)?|approved?|opt(?:ed)? for|switch(?:ed|ing)? to|"
+    r"went with|stick with|voted|"
+    r"made up (?:my|our) minds?|final answer|picked (?!up)[a-z]+|sign(?:ed)? with|"
+    r"(?:i'm|i am|we're|we are) (?:dropping|taking|moving|switching|keeping|skipping|selling|buying|using|choosing)|"
+    r"(?:use|take|make|do|try|go|book|send|give|put) .{1,60} instead|instead,? (?:use|take|make|do|go)|use .{1,40} instead of",
+    r"决定|定了|定下|[就还]是?(?:用|选|按|定|这样|要|这么|不)|选择|选(?:用|了|定)|采用|[改换][成为用到走]|确认|同意|敲定|说好|最终|那就|"
+    r"不再|投票|签了|退掉",
 )
 _ASKED = _any(
     r"please|can you|could you|would you|i(?:'d| would) like (?:you )?to|(?:i|we) (?:want|need) (?:you )?to|todo|"

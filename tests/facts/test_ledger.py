@@ -57,7 +57,7 @@ def test_a_changed_decision_takes_the_place_of_the_earlier(first: str, then: str
     [
         ("Never book a middle seat.", "Actually, make my seat an aisle one instead."),
         ("Let's go with React.", "Let's go with Postgres."),
-        ("The report must be in English.", "Change the colour to blue, always."),
+        ("The report must be in English.", "Change the colour to blue, and only that."),
         ("报告必须用中文。", "颜色改成蓝色,以后都这样。"),
     ],
 )

@@ -47,18 +47,16 @@ def test_a_question_finds_its_fact(question: str, best: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        "How are you?",
-        "What is it that you have done?",
-        "Can you tell me more about this?",
-        "",
-        "???",
-        "你好吗?",
-        "这是什么?",
-        "今天天气怎么样?",
-        "What is the weather in Paris?",
-        "Write a poem about the sea.",
-        "42",
-        "Order AB-2024-002?",
+        *(
+            "How are you?",
+            "What is it that you have done?",
+            "Can you tell me more about this?",
+            "",
+            "???",
+            "你好吗?",
+            "这是什么?",
+        ),
+        *("今天天气怎么样?", "What is the weather in Paris?", "Write a poem about the sea.", "42", "Order AB-2024-002?"),
         "Yes, please, go ahead.",
     ],
 )
