@@ -72,18 +72,14 @@ def test_cut_once_and_never_larger(counter: TokenCounter) -> None:
                 assert all(counter.count_message(cut) <= counter.count_message(whole) for cut, whole in sizes)
 
 
-def test_rounding_does_not_shift_what_weaker_claims_get() -> None:
-    """Results of a few words, many of which cannot be cut to their share."""
-    counter = WordsCounter()
-    for seed in range(40):
-        rng = random.Random(seed)
-        texts = [" ".join(["word"] * rng.randint(1, 12)) for _ in range(rng.randint(2, 9))]
-        calls = [ToolCall(call_id=f"c{n}", name="f", arguments="{}") for n in range(len(texts))]
-        messages = [Message.user("ask", id="u"), Message.assistant("", *calls, id="a")]
-        for n, text in enumerate(texts):
-            answer = ToolResult(call_id=f"c{n}", parts=(Text(text),), status="error" if rng.random() < 0.5 else None)
-            messages.append(Message(role="tool", parts=(answer,), id=f"r{n}"))
-        for budget in range(1, counter.count_text(" ".join(texts)), 3):
-            strategy = BudgetToolResults(counter, turn_share=1.0)
-            once = asyncio.run(strategy.compress(messages, budget)).messages
-            assert asyncio.run(strategy.compress(once, budget)).messages == once, (seed, budget)
+def test_rounding_gives_nothing_to_weaker_claims() -> None:
+    """What three results of the newest step cannot share evenly stays with them: a second cut would take it back."""
+    counter = CharactersCounter()
+    calls = [ToolCall(call_id=f"c{n}", name="f", arguments="{}") for n in range(4)]
+    messages = [Message.user("ask", id="u"), Message.assistant("", calls[0], id="a"), Message.tool("c0", "好" * 1_000, id="r0")]
+    messages += [Message.assistant("", *calls[1:], id="b"), *(Message.tool(f"c{n}", "好" * 1_000, id=f"r{n}") for n in (1, 2, 3))]
+    for rest in (0, 1, 2):
+        strategy = BudgetToolResults(counter, per_turn=64 + 3 * 300 + rest, turn_share=1.0)
+        window = asyncio.run(strategy.compress(messages, 3_000)).messages
+        sizes = [counter.count_message(message) for message in window if message.tool_results]
+        assert sizes == [64, 300 + (rest > 0), 300 + (rest > 1), 300]
