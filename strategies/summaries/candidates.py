@@ -13,7 +13,7 @@ from contextport.strategies.facts.ledger import merged
 
 from .passages import Passage, passages_of, quoted
 
-__all__ = ["Candidate", "candidates_of", "with_bare_values"]
+__all__ = ["Candidate", "ExactValues", "candidates_of"]
 
 _BATCH = 64  # messages whose facts are extracted between two looks at whether to go on
 
@@ -47,6 +47,7 @@ _IMPORTANCE = {
 }
 _SPEAKERS = {"user": 1.0, "assistant": 0.9, "tool": 0.5}
 _CALL = 0.4
+_WORD_LENGTH = 12  # characters; in scripts without spaces a run of letters may be a sentence
 _BARE = 0.02  # so little that in prose a value alone comes after all sentences
 _STRONG = 2.0
 
@@ -62,26 +63,40 @@ def candidates_of(messages: Sequence[Message], earlier: Summary | None, go_on: C
     for passage in passages_of(messages, earlier.text if earlier else ""):
         if not passage.place % _BATCH:
             go_on()
-        if passage.text not in replaced:
+        if passage.text not in replaced and not _is_one_word(passage.text):
             found.append(_prose(passage))
     return found
 
 
-def with_bare_values(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[frozenset[str]]]:
-    """The candidates and their names, dates and paths alone, and the exact values of each.
+@frozen
+class ExactValues:
+    """The exact values of each of some candidates, which of them all are names (identifiers and paths), how each is written."""
 
-    A name alone can be said where there is no room for a sentence. A number alone says nothing.
-    """
-    found: list[frozenset[str]] = []
-    bare: dict[str, FoundValue] = {}
-    for candidate in candidates:
-        values = found_values(candidate.text)
-        found.append(frozenset([form for value in values for form in value.forms]))
-        for value in values:
-            if value.kind is not FactKind.NUMBER:
-                bare.setdefault(candidate.text[value.start : value.end], value)
-    alone = [_bare(text, value.kind, place) for place, (text, value) in enumerate(bare.items())]
-    return [*candidates, *alone], [*found, *[frozenset(value.forms) for value in bare.values()]]
+    of_each: list[frozenset[str]]
+    names: frozenset[str]
+    written: dict[str, FoundValue]
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> ExactValues:
+        """The values of the candidates. A number alone says nothing: it is not among those that are `written`."""
+        each: list[frozenset[str]] = []
+        names: set[str] = set()
+        written: dict[str, FoundValue] = {}
+        for candidate in candidates:
+            values = found_values(candidate.text)
+            each.append(frozenset([form for value in values for form in value.forms]))
+            for value in values:
+                if value.kind is not FactKind.NUMBER:
+                    written.setdefault(candidate.text[value.start : value.end], value)
+                if value.kind in (FactKind.IDENTIFIER, FactKind.PATH):
+                    names.add(value.forms[0])
+        return cls(each, frozenset(names), written)
+
+    def alone(self, known: frozenset[str]) -> tuple[list[Candidate], list[frozenset[str]]]:
+        """Each value that is not known as a candidate of its own, for where no sentence with it has room."""
+        left = [(text, value) for text, value in self.written.items() if value.forms[0] not in known]
+        candidates = [_bare(text, value.kind, place) for place, (text, value) in enumerate(left)]
+        return candidates, [frozenset(value.forms) for _, value in left]
 
 
 def _bare(text: str, kind: FactKind, place: int) -> Candidate:
@@ -94,6 +109,14 @@ def _strength(text: str, kind: FactKind) -> float:
     if kind is not FactKind.IDENTIFIER:
         return _STRONG
     return 1.5 + (0.0 if "_" in text else 0.5) + any(sign.isupper() for sign in text)
+
+
+def _is_one_word(text: str) -> bool:
+    """Whether it is no more than a "Noted." """
+    return (
+        len(text) < (_WORD_LENGTH if text.isascii() else _WORD_LENGTH // 3)
+        and text.rstrip(".!?\u2026\u3002\uff01\uff1f ").isalpha()
+    )
 
 
 def _prose(passage: Passage) -> Candidate:

@@ -25,13 +25,17 @@ class Emphasis:
     recency: float = 0.0
 
     def within(self, max_tokens: int, usual: float) -> Emphasis:
-        """The same where `max_tokens` are room for a few pieces of `usual` size only: bare values then come before prose."""
-        share = 1.0 if max_tokens < 2 * usual else 0.5 if max_tokens < 4 * usual else 0.0
-        return attrs.evolve(self, shares=(*self.shares, (_BARE, share))) if share else self
+        """The same for that much room. Where it is room for not even two pieces of `usual` size, names come before prose."""
+        if max_tokens < _FEW * usual:
+            return attrs.evolve(self, shares=(*self.shares, (_BARE, 1.0)))
+        return attrs.evolve(self, shares=(*self.shares, (_SAID, 1 - _FOR_NAMES), (_BARE, 1.0)))
 
 
 _WISHES = frozenset(["decisions", "constraints", "pinned"])
 _BARE = frozenset(["value"])
+_SAID = frozenset(["pinned", "text", "decisions", "constraints", "open", "done", "conclusions"])
+_FOR_NAMES = 0.1  # of what is left after the shares: for names that no sentence said; what they do not need goes to prose
+_FEW = 2.0
 _OPEN, _FOUND, _DONE = frozenset(["open"]), frozenset(["conclusions"]), frozenset(["done"])
 
 _BY_HINT = {

@@ -21,7 +21,7 @@ from contextport.contracts import (
 )
 
 from .assembly import assembled, line_of
-from .candidates import Candidate, candidates_of, with_bare_values
+from .candidates import Candidate, ExactValues, candidates_of
 from .emphasis import emphasis_for
 from .selection import Choice
 from .source_values import ledger_values, source_texts, values_of
@@ -99,16 +99,19 @@ class ExtractiveSummarizer:
 
         known = ledger_values(request.ledger)
         pieces = candidates_of(request.messages, summary_in(request.messages[0]), go_on)
-        candidates, values = with_bare_values(pieces)
+        values = ExactValues.of(pieces)
+        alone, values_alone = values.alone(known)
+        candidates = [*pieces, *alone]
         costs = [max(1, self.counter.count_text(line_of(candidate))) for candidate in candidates]
         usual = sum(costs[: len(pieces)]) / max(1, len(pieces))
         choice = Choice(
             candidates,
             costs,
-            values,
+            [*values.of_each, *values_alone],
             emphasis_for(request.hint, request.handoff).within(request.max_tokens, usual),
             allowed=known | values_of(request.messages),
             known=known,
+            names=values.names,
             go_on=go_on,
         )
         room = request.max_tokens * (_SLACK if request.max_tokens >= _SMALL else 1.0)

@@ -20,6 +20,7 @@ from contextport.contracts import (
 from contextport.contracts.counting import total_tokens
 from contextport.strategies.facts.exact_values import exact_values
 from contextport.strategies.facts.extract import extract_facts
+from contextport.strategies.facts.found_values import found_values
 from contextport.strategies.facts.ledger import merged
 from contextport.strategies.facts.words import content_words
 
@@ -34,7 +35,7 @@ __all__ = ["DEFAULT_GAIN", "SourceOfSummary", "faults_of", "room_for"]
 DEFAULT_GAIN = 0.1
 _NAMED = 6  # values named in one fault; the rest are counted
 _SHOWN = 60  # characters of a wish in a fault
-_WISH_SHARE = 0.2  # of the cap; where wishes take more, as many of them must be kept as take that much
+_WISH_SHARE = 0.15  # of the cap; where wishes take more, as many of them must be kept as take that much
 _WISHES = (FactKind.DECISION, FactKind.CONSTRAINT)
 
 
@@ -101,9 +102,10 @@ def faults_of(
     `copy_of_message`: it is something else than a summary. `not_in_source`: exact values that neither messages nor ledger have.
     `other_label`: a value under a name that the source gives to another. `pinned_lost`, `wish_lost`: what a pinned message or the
     user's decisions and constraints say is neither in the summary nor in the ledger. (Wishes that are not in the ledger and take
-    more than a fifth of the cap need not all be there, but as many as take a fifth.)
+    more than 15 % of the cap need not all be there, but as many as take 15 %.)
 
-    `quotes` says that it is made of quotations: then the signs of talk are none. `source` spares reading the messages again.
+    `quotes` says that it is made of quotations: then signs of talk are none, and names of values are right. `source` spares
+    reading the messages again.
     """
     text = summary.render()
     if not text.strip():
@@ -114,7 +116,8 @@ def faults_of(
         found += talk_in(text, source.said, source.silent)
         if source.messages > 1 and len(source.last) >= _SHOWN and _flat(text) == source.last:
             found.append("copy_of_message")
-    return (*found, *_value_faults(summary, text, source), *_loss_faults(text, source, request.max_tokens, counter))
+    found += _value_faults(summary, text, source, quotes)
+    return (*found, *_loss_faults(text, source, request.max_tokens, counter))
 
 
 def _size_faults(text: str, request: SummaryRequest, counter: TokenCounter, min_gain: float) -> Iterator[str]:
@@ -126,13 +129,15 @@ def _size_faults(text: str, request: SummaryRequest, counter: TokenCounter, min_
         yield f"no_gain: {tokens} tokens, of which {max(room, 0)} would be a gain of {min_gain:.0%}"
 
 
-def _value_faults(summary: Summary, text: str, source: SourceOfSummary) -> Iterator[str]:
+def _value_faults(summary: Summary, text: str, source: SourceOfSummary, quotes: bool) -> Iterator[str]:
     added = [f"{fact.label}: {fact.text}" for fact in summary.facts]
-    strange = exact_values(text).union(*[exact_values(fact.text) for fact in summary.facts]) - source.values
+    values = [value for line in (text, *[fact.text for fact in summary.facts]) for value in found_values(line)]
+    strange = {value.forms[0] for value in values if not source.values.issuperset(value.forms)}
     if strange:
         yield f"not_in_source: {_list(strange)}"
-    for value, label in dict.fromkeys(pair for line in (text, *added) for pair in relabelled(line, source.labels)):
-        yield f"other_label: {value} as {label}"
+    if not quotes:
+        for value, label in dict.fromkeys(pair for line in (text, *added) for pair in relabelled(line, source.labels)):
+            yield f"other_label: {value} as {label}"
 
 
 def _loss_faults(text: str, source: SourceOfSummary, room: int, counter: TokenCounter) -> Iterator[str]:

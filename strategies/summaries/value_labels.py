@@ -17,7 +17,8 @@ from .words import words_of
 
 __all__ = ["LabelledValues", "relabelled"]
 
-_SENTENCE = re.compile(r"[\n。\uff01\uff1f\uff1b!?;]+|\.(?=\s|$)")
+_SENTENCE = re.compile(r"[\n。\uff01\uff1f\uff1b!?;]+|(?<!\bno)(?<!\bnr)\.(?=\s|$)", re.IGNORECASE)
+_CLAUSE = re.compile(r"\uff0c|,(?=\s)")
 _NO_NAMES = """
 a an the is are was were be been being it its of to at on in for from with by as and or no nr not number numbers id ids code value
 amount total about only exactly has have had will would shall should can that this these those than then now also user assistant
@@ -30,28 +31,41 @@ _BINDS = re.compile(
     r"[\s\"'`*_]*(?:(?:number|no\.?|nr\.?|id|code|value)[\s\"'`*_]*)?(?:is|was|are|:|=|\uff1a|是|为|#)[\s\"'`*_#$€£¥]*$",
     re.IGNORECASE,
 )
-_AMOUNT = re.compile(r"\s?(?:%|\$|€|£|¥|元|块|usd|eur|gbp|rmb|cny|dollars?|euros?|[a-z]{1,3}\b)", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"[\s-]?(?:%|\$|€|£|¥|[元块人天个米次年月周]|公里|(?:usd|eur|gbp|rmb|cny|dollars?|euros?|pounds?|k?g|[kcm]?m|[kmgt]i?b|m?s|h|min|"
+    r"seconds?|minutes?|hours?|days?|weeks?|months?|years?|people|persons?|tokens?|words?)\b)",
+    re.IGNORECASE,
+)
+_AS_NAME = re.compile(
+    r"(?:(?:number|no\.?|nr\.?|id|code)[\s\"'`*_]*(?:is|was|are|:|=|#)?|(?:编号|号码|代码|单号)(?:是|为|\uff1a|:)?)[\s\"'`*_#]*$",
+    re.IGNORECASE,
+)
 _CURRENCY = frozenset("$€£¥")
 
 
 @frozen(kw_only=True)
 class _Named:
-    """A value in its sentence: the nearest word before it, all words around it, whether the name is bound to it ("is", ":")."""
+    """A value in its sentence: the nearest word before it, all words around it, and how they are tied.
+
+    `bound`: by "is" or a colon. `as_name`: as the number or code of something. `is_amount`: with a unit or currency.
+    """
 
     value: FoundValue
     label: str
     around: frozenset[str]
     after: frozenset[str]
     bound: bool
+    as_name: bool
     is_amount: bool
 
 
 @frozen
 class LabelledValues:
-    """By value, all words around it in the texts; by word, the values that it stands right before."""
+    """By value, all words around it in the texts; by word, the values that it stands right before; values that are amounts."""
 
     around: dict[str, set[str]] = field(factory=dict[str, set[str]])
     labelled: dict[str, set[str]] = field(factory=dict[str, set[str]])
+    amounts: set[str] = field(factory=set[str])
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> LabelledValues:
@@ -61,13 +75,18 @@ class LabelledValues:
             for named in _named_values(text):
                 for form in named.value.forms:
                     found.around.setdefault(form, set()).update(named.around)
+                if named.is_amount:
+                    found.amounts.add(named.value.forms[0])
                 if named.label:
                     found.labelled.setdefault(named.label, set()).add(named.value.forms[0])
         return found
 
 
 def relabelled(summary: str, source: LabelledValues) -> Iterator[tuple[str, str]]:
-    """Values of the summary with the name they are given there, where the source gives that name to others only."""
+    """Values of the summary with the name they are given there, where the source gives that name to others only.
+
+    Also amounts of the source that became the number or code of something.
+    """
     for named in _named_values(summary):
         value = named.value.forms[0]
         around = source.around.get(value)
@@ -75,7 +94,8 @@ def relabelled(summary: str, source: LabelledValues) -> Iterator[tuple[str, str]
             continue
         owners = source.labelled.get(named.label, set())
         agrees = named.label in around or (not named.bound and bool(named.after & around))
-        if owners and not owners & set(named.value.forms) and not agrees:
+        taken = bool(owners) and not owners & set(named.value.forms)
+        if not agrees and (taken or (named.as_name and value in source.amounts)):
             yield value, named.label
 
 
@@ -86,14 +106,15 @@ def _named_values(text: str) -> Iterator[_Named]:
         for at, value in enumerate(values):
             before = sentence[values[at - 1].end if at else 0 : value.start]
             after = sentence[value.end : values[at + 1].start if at + 1 < len(values) else len(sentence)]
-            names = list(_content(before))
-            following = frozenset(_content(after))
+            names = list(_content(_CLAUSE.split(before)[-1]))
+            following = frozenset(_content(_CLAUSE.split(after)[0]))
             yield _Named(
                 value=value,
                 label=names[-1] if names else "",
-                around=(frozenset(names) | following) if names else whole,
+                around=frozenset(_content(before)) | following if names else whole,
                 after=following,
                 bound=bool(_BINDS.search(before)),
+                as_name=bool(_AS_NAME.search(before)),
                 is_amount=before.rstrip()[-1:] in _CURRENCY or bool(_AMOUNT.match(after)),
             )
 
