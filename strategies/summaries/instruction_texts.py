@@ -17,7 +17,7 @@ _QUOTED = 80  # characters of the last message that a fork covers, to tell which
 
 @cache
 def _resource(name: str) -> str:
-    return (files(__package__) / "instructions" / f"{name}.txt").read_text("utf-8").strip()
+    return (files("contextport.strategies.summaries") / "instructions" / f"{name}.txt").read_text("utf-8").strip()
 
 
 def hint_text(hint: Hint) -> str:

@@ -40,6 +40,10 @@ from contextport.strategies.provider_rules import check, profile_for
 from contextport.strategies.summaries.instruction_texts import brief_instruction, full_instruction, hint_text
 from contextport.strategies.summaries.model_summarizer import ModelSummarizer
 from contextport.strategies.summaries.summary_message import summary_message
+from tests.model_protocols import CHAT, CLAUDE
+from tests.model_server import ModelServer, answer
+from tests.model_server import overflow as refusal
+from tests.models.clients import model_on
 from tests.recovery.scripted_model import ScriptedModel, call, cut, failed, overflow, said
 
 WORDS = WordsCounter()
@@ -295,6 +299,22 @@ def test_a_window_declared_too_large_is_learnt() -> None:
         assert len(model.asked) <= 16
 
 
+@pytest.mark.parametrize("api", [CHAT, CLAUDE])
+def test_an_overflow_of_a_real_protocol_is_understood(api: str) -> None:
+    async def run() -> Summary:
+        model = model_on(server, api)
+        return await ModelSummarizer(model, WORDS, classifier=RuleErrorClassifier()).summarize(request(ten_words(60)))
+
+    usage = Usage(input_tokens=300, output_tokens=9)
+    with ModelServer([refusal(api, 1_600, 800), *[answer("FACT-1 and more.", usage=usage)] * 8]) as server:
+        summary = asyncio.run(run())
+        texts = [json.dumps(one.body["messages"]) for one in server.requests]
+    assert summary.text == "FACT-1 and more."
+    assert len(texts[0]) > 1.8 * len(texts[1])
+    assert all(any(f"FACT-{n}" in text for text in texts[1:]) for n in range(60))
+    assert summary.usage == sum([usage] * (len(texts) - 1), Usage())
+
+
 def test_without_a_window_one_is_learnt_as_well() -> None:
     real = Windowed(300)
     model = ScriptedModel(real)
@@ -319,7 +339,7 @@ def test_without_a_classifier_no_error_is_taken_for_an_overflow() -> None:
 
 def test_an_overflow_that_never_ends_is_given_up() -> None:
     model = ScriptedModel(lambda *_: overflow())
-    error = refused(model, request([Message.user(words(100_000))]), classifier=RuleErrorClassifier())
+    error = refused(model, request([Message.user(words(20_000))]), classifier=RuleErrorClassifier())
     assert isinstance(error.__cause__, ModelCallFailed)
     assert len(model.asked) <= 9
     assert len(refused(ScriptedModel(lambda *_: overflow()), classifier=RuleErrorClassifier()).args[0]) > 20
