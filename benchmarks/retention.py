@@ -89,10 +89,12 @@ async def with_models(given: list[Folding]) -> list[Row]:
             then = time.monotonic()
             llamaindex = windows_of(LLAMAINDEX, "summaries", [folding], model)[0]
             rows += seen("LlamaIndex ChatSummaryMemoryBuffer", folding, llamaindex["windows"])
+            last = time.monotonic()
             print(
                 f"{folding.conversation.name}: budget {folding.budget}, summaries up to {folding.cap}, "
                 f"ours {between - started:.0f} s, folds {ours['folds'][-1]} by {ours['origins']}; "
-                f"LangChain {then - between:.0f} s, calls {langchain['calls']}; LlamaIndex {time.monotonic() - then:.0f} s, calls {llamaindex['calls']}",
+                f"LangChain {then - between:.0f} s, calls {langchain['calls']}; "
+                f"LlamaIndex {last - then:.0f} s, calls {llamaindex['calls']}",
                 flush=True,
             )
     return rows
