@@ -149,7 +149,7 @@ def _loss_faults(text: str, source: SourceOfSummary, room: int, counter: TokenCo
     lost = [wish for wish in wishes if wish not in flat and not _kept(wish, values, words)]
     tokens = sum(counter.count_text(wish) for wish in wishes) if lost else 0
     needed = len(wishes) * min(1.0, _WISH_SHARE * room / tokens) if tokens else 0.0
-    if len(wishes) - len(lost) < math.floor(needed):
+    if len(wishes) - len(lost) < round(needed):
         yield from (f"wish_lost: {wish[:_SHOWN]}" for wish in lost[:_NAMED])
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from attrs import define, field
@@ -52,7 +52,9 @@ class Scripted:
         made = answer(request) if callable(answer) else answer
         if isinstance(made, BaseException):
             raise made
-        return Summary(text=made, origin="scripted", usage=self.usage) if isinstance(made, str) else made
+        if isinstance(made, str):
+            return Summary(text=made, origin="scripted", usage=self.usage)
+        return cast(Summary, made)
 
 
 def checked(*answers: Any, request: SummaryRequest = REQUEST, **more: Any) -> tuple[Any, Scripted]:
