@@ -76,10 +76,10 @@ def test_rounding_gives_nothing_to_weaker_claims() -> None:
     """What three results of the newest step cannot share evenly stays with them: a second cut would take it back."""
     counter = CharactersCounter()
     calls = [ToolCall(call_id=f"c{n}", name="f", arguments="{}") for n in range(4)]
-    messages = [Message.user("ask", id="u"), Message.assistant("", calls[0], id="a"), Message.tool("c0", "好" * 1_000, id="r0")]
+    messages = [Message.user("ask", id="u"), Message.assistant("", calls[0], id="a"), Message.tool("c0", "好" * 65, id="r0")]
     messages += [Message.assistant("", *calls[1:], id="b"), *(Message.tool(f"c{n}", "好" * 1_000, id=f"r{n}") for n in (1, 2, 3))]
     for rest in (0, 1, 2):
         strategy = BudgetToolResults(counter, per_turn=64 + 3 * 300 + rest, turn_share=1.0)
         window = asyncio.run(strategy.compress(messages, 3_000)).messages
         sizes = [counter.count_message(message) for message in window if message.tool_results]
-        assert sizes == [64, 300 + (rest > 0), 300 + (rest > 1), 300]
+        assert sizes == [len("[…65 characters left out…]"), 300 + (rest > 0), 300 + (rest > 1), 300]
