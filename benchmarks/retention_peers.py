@@ -41,7 +41,7 @@ class LocalModel:
     name = "SmolLM2-135M-Instruct"
     window = 4096
 
-    def __init__(self, threads: int = 2) -> None:
+    def __init__(self, threads: int = 1) -> None:
         file = small_model_folder() / GGUF
         command = [str(interpreter(_MODEL)), str(_PEERS / "local_model.py"), str(file), f"--threads={threads}"]
         self._process = subprocess.Popen(
