@@ -86,10 +86,10 @@ def test_a_dear_summary_may_not_pay_even_with_a_cold_cache() -> None:
     apart = FoldPolicy(prices=PRICES["deepseek"].summarized_by_same_model(reads_prefix=False))
     assert decide(apart, since_last_request=None).reason is FoldReason.POSTPONED_BY_COST
     with_ttl = FoldPolicy(prices=PRICES["groq"].summarized_by_same_model(reads_prefix=False))
-    # (7 300 + 2 000 * 4 - 3 600) / (3 600 * 0.5) = 6.5 requests, more than half of ten
-    cold = decide(with_ttl, since_last_request=1e6)
+    # (7 300 + 1 200 * 4 - 3 600) / (3 600 * 0.5) = 4.72 requests, more than half of nine
+    cold = decide(with_ttl, since_last_request=1e6, turns_since_fold=9)
     assert cold.reason is FoldReason.POSTPONED_BY_COST
-    assert cold.break_even == pytest.approx(6.5)
+    assert cold.break_even == pytest.approx(8_500 / 1_800)
 
 
 def test_an_unknown_cache_neither_brings_forward_nor_hurries() -> None:
