@@ -43,7 +43,7 @@ from .policy import FoldPolicy
 __all__ = ["FoldOldest"]
 
 _RAW_REACH = 16_000  # tokens: a fold of a large window, and little enough for a model to read each time
-_LEAST_SUMMARY = 32  # tokens for summary message and its header where the share of a small window would be less
+_LEAST_SUMMARY = 24  # tokens for summary message and its header where the share of a small window would be less
 
 
 @implements(CompressionStrategy, FoldsHistory)
@@ -190,7 +190,8 @@ class FoldOldest:
         """The summary of what is covered, within what is left beside what stays."""
         header = message_tokens(summary_message(Summary(), id="header"), self.counter)
         left = target.max_tokens - self.estimate_tokens(stays)
-        cap = max(self.policy.summary_cap(target.room), min(_LEAST_SUMMARY, left)) - header
+        least = min(_LEAST_SUMMARY, self.policy.summary_tokens, left)
+        cap = max(self.policy.summary_cap(target.room), least) - header
         if cap < 1:
             raise _NothingFolded(f"no room for a summary: {left} tokens are left")
         request = SummaryRequest(

@@ -20,7 +20,7 @@ __all__ = ["ModelSummarizer"]
 
 _MARGIN = 1.5  # tokens of an answer per token of the summary in it: field names, quotes, facts, and a model that counts badly
 _LEAST_MARGIN = 16
-_MARGIN_SHARE = 8  # at most this part of the window is kept free for the margin
+_MARGIN_SHARE = 16  # at most this part of the window is kept free for the margin
 _BRIEF_BELOW = 4  # how many times the instruction has to fit the window
 _REFITS = 8
 
@@ -118,8 +118,12 @@ class ModelSummarizer:
         if not pieces and not so_far:
             raise calls.failed("the messages say nothing that could be summarised")
         summary: Summary | None = None
+        checked_for: int | None = None
         while pieces or summary is None:
             message, left = self._part(calls, so_far, pieces)
+            if calls.most_input is not None and calls.most_input != checked_for:
+                checked_for = calls.most_input
+                self._check_calls(calls, left)
             tokens = self._counter.count_message(message)
             found = await calls.ask([message], tokens, self._half(calls, so_far, tokens))
             if found is not None:
@@ -149,7 +153,6 @@ class ModelSummarizer:
             if pieces and not entries:
                 break
             if over <= 0:
-                self._check_calls(calls, pieces, room)
                 return message, left
             room -= over
         raise self._no_room(calls, bare)
@@ -168,13 +171,16 @@ class ModelSummarizer:
             return brief_instruction(calls.request), ""
         return full, closing()
 
-    def _check_calls(self, calls: ModelCalls, pieces: list[Piece], room: int) -> None:
-        """Raise before anything is paid for if the text cannot be read to its end."""
-        size = sum([self._counter.count_text(piece.entry) for piece in pieces])
-        if size > room * (calls.most_calls - calls.calls):
+    def _check_calls(self, calls: ModelCalls, left: list[Piece]) -> None:
+        """Raise before anything more is paid for if the text that is `left` after the next call cannot be read to its end."""
+        size = sum([self._counter.count_text(piece.entry) for piece in left])
+        instruction, end = self._instruction(calls)
+        room = (calls.most_input or 0) - self._counter.count_message(_message(instruction, "", [], end))
+        more = calls.most_calls - calls.calls - 1
+        if size > room * more:
             raise calls.failed(
-                f"{size} tokens are to be read, {room} at a time, and {calls.most_calls - calls.calls} calls are left; "
-                "fold less at once, or raise max_calls or window"
+                f"after the next call {size} tokens are left to be read, {room} at a time, and {more} calls; fold less at once, "
+                "or raise max_calls or window"
             )
 
     def _no_room(self, calls: ModelCalls, bare: Message) -> SummaryFailed:
