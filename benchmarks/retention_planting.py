@@ -84,13 +84,15 @@ class _Sentence:
 def planted(chats: Sequence[Chat], draw: Random, *, name: str, language: str, people: bool, per_kind: int) -> Conversation:
     """The conversation with `per_kind` items of each kind, a third of them in held-out wordings.
 
-    Every content is a text, if an empty one. `people` says that the assistant is a person too, who may say what is planted.
+    Every content is a text, if an empty one. `people` says that the assistant is a person too, who may name an identifier,
+    a number, a date or a path; what is decided and what has to hold is for the user to say.
     Raises `ValueError` if there are not so many wordings of decisions or constraints.
     """
     said = "\n".join(chat["content"] for chat in chats)
     worded: set[str] = set()
     places: dict[int, list[_Sentence]] = {}
-    spoken = [n for n, chat in enumerate(chats) if chat["role"] in (("user", "assistant") if people else ("user",))]
+    by_user = [n for n, chat in enumerate(chats) if chat["role"] == "user"]
+    by_both = [n for n, chat in enumerate(chats) if chat["role"] in ("user", "assistant")] if people else by_user
     results = [n for n, chat in enumerate(chats) if chat["role"] == "tool"]
     for kind in KINDS:
         for number in range(per_kind):
@@ -98,6 +100,7 @@ def planted(chats: Sequence[Chat], draw: Random, *, name: str, language: str, pe
             made = _new(draw, said, worded, kind, language, held=number % 3 == 2, field=inside)
             said += "\n" + made.sentence
             worded |= {made.wording} if made.keys else set()
+            spoken = by_both if kind in EXACT else by_user
             places.setdefault(draw.choice(results if inside else spoken), []).append(made)
     builder = _Builder(draw, language)
     for n, chat in enumerate(chats):
