@@ -336,7 +336,7 @@ class ContextEngine:
         head = await self._store.head(session_id)
         basis = await self._windows.basis(head, max_tokens)
         usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
-        return await self._folds.compact(usage, max_tokens)
+        return await self._folds.compact(usage)
 
     async def settle(self) -> None:
         """Wait until no fold is being made in the background. A program that ends before loses nothing: it is made next time."""

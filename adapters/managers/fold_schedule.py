@@ -106,12 +106,12 @@ class FoldSchedule:
         await asyncio.wait({task}, timeout=self.policy.wait_seconds)
         return decision, task.done() and not task.cancelled() and task.exception() is None and task.result()
 
-    async def compact(self, usage: FoldUsage, max_tokens: int | None) -> bool:
+    async def compact(self, usage: FoldUsage) -> bool:
         """Fold now, whatever the thresholds say, and wait for it. A fold that is being made already is waited for first."""
         progress = self._progress(usage.session_id)
         if progress.task is not None and _here(progress.task):
             await asyncio.wait({progress.task})
-        task = FoldTask(session_id=usage.session_id, limit=usage.limit, max_tokens=max_tokens, reason=str(FoldReason.ASKED))
+        task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(FoldReason.ASKED))
         return await self.folder.fold(task, partial(self.report, usage.session_id))
 
     async def settle(self) -> None:

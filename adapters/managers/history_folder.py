@@ -57,11 +57,10 @@ _STATE_TRIES = 100  # lost races against other changes of the state before a fol
 
 @frozen(kw_only=True)
 class FoldTask:
-    """What is asked for: a window of `session_id` that takes at most `max_tokens`, under a `limit`; `reason` is a code."""
+    """What is asked for: a window of `session_id` well below `limit` counted tokens; `reason` is a code."""
 
     session_id: str
     limit: int
-    max_tokens: int | None = None
     reason: str = ""
 
 
@@ -158,8 +157,7 @@ class HistoryFolder:
         size = total_tokens(given.messages, self.counter)
         if size < 2:
             return False
-        wanted = task.limit if task.max_tokens is None else task.max_tokens
-        result = await self.strategy.compress(given.messages, max(0, min(wanted, size - 1)))
+        result = await self.strategy.compress(given.messages, max(0, min(task.limit, size - 1)))
         fold = result.fold
         if fold is None:
             report(EventKind.FOLD_FAILED, {"reason": result.reason, "tokens": size})

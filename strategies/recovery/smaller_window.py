@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 
 from contextport.contracts import (
     BudgetTooSmall,
+    Compacts,
     Context,
     ContextOverflow,
+    ContextPortError,
     ErrorReading,
     Event,
     EventKind,
@@ -18,6 +21,7 @@ from contextport.contracts import (
     RequestTooLarge,
     TokenCounter,
     message_tokens,
+    provides,
     to_chat,
 )
 from contextport.contracts.manager import ShapesWindow
@@ -29,6 +33,7 @@ from .request_sizes import RequestSizes, target_of
 
 __all__ = ["body_bytes", "recover", "recover_bytes", "request_too_large"]
 
+_FOLD_SECONDS = 10.0  # how long a refused request waits for a summary before its window is cut instead
 _NEEDS = 4  # times that a manager is asked for what it says it needs: for the prompt, for prompt and question, and to spare
 
 
@@ -48,8 +53,8 @@ async def recover(
     """A window of the session that is strictly smaller than `seen`, which a provider refused with `error`.
 
     Its size follows from the numbers of the error, whatever our own estimate says (W12); they are reported to a counter that
-    learns. Without numbers it is `shrink` of what was sent. `answer` is how many tokens the answer needs. `tried` are the sizes
-    of requests that were refused before.
+    learns. Without numbers it is `shrink` of what was sent. A manager that `Compacts` folds old history first, if that does not
+    take long. `answer` is how many tokens the answer needs. `tried` are the sizes of requests that were refused before.
 
     Raises `ContextOverflow` with `tried` and `limit` when the manager has nothing smaller, or nothing that the error allows.
     """
@@ -58,6 +63,7 @@ async def recover(
     if error.unit == "tokens" and not error.is_lower_bound:
         sizes.learn(seen, error.input)
     target = target_of(error, counted, answer=answer, shrink=shrink)
+    await _folded(manager, session_id, sizes.max_tokens(target.aim))
     window = await _at_most(manager, session_id, sizes.max_tokens(target.aim), sizes.max_tokens(target.most), profile)
     if window is None or window.tokens >= seen.tokens:
         said = "" if error.limit is None else f" (its limit is {error.limit} {error.unit})"
@@ -69,6 +75,17 @@ async def recover(
         )
     _report(sink, session_id, error, counted, sizes.counted(window))
     return window
+
+
+async def _folded(manager: ShapesWindow, session_id: str, max_tokens: int) -> None:
+    """Have old history folded, if the manager can, so that what has to go is summed up rather than left out (D4)."""
+    folding: object = manager
+    if provides(folding, Compacts):
+        try:
+            async with asyncio.timeout(_FOLD_SECONDS):
+                await folding.compact(session_id, max_tokens=max_tokens)
+        except (ContextPortError, TimeoutError):
+            return
 
 
 async def _at_most(
