@@ -61,7 +61,8 @@ def table(rows: Iterable[Row], title: str, name: Callable[[Row], str]) -> dict[s
         key = (name(row), row.folds)
         cells[key][row.plant.kind].append(row.kept)
         sizes[key][row.source] = row.size
-    print(f"\n### {title}\n\n| system | folds | {' | '.join(KINDS)} | window / budget |")
+    most = max((sum(map(len, kinds.values())) for kinds in cells.values()), default=0)
+    print(f"\n### {title}, up to {most} items a line\n\n| system | folds | {' | '.join(KINDS)} | window / budget |")
     print(f"|---|---:|{'---:|' * len(KINDS)}---:|")
     found: dict[str, Any] = {}
     for (system, folds), kinds in cells.items():
