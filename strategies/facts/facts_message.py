@@ -13,12 +13,13 @@ from contextport.contracts.messages import Json, JsonPart, Kind, Message, Text, 
 
 from .ledger import RULES, STATEMENTS, was_argument
 from .text_facts import GAP
+from .words import content_words
 
 __all__ = ["facts_message"]
 
 _HEADING = "[Facts]"
 _TAGS = {FactKind.CONSTRAINT: "must", FactKind.DECISION: "decided", FactKind.TASK: "open", FactKind.CONCLUSION: "found"}
-_STATEMENT_SHARE = 0.4  # of the room, for what the user settled and what is open; what they leave is for values, and the reverse
+_RULES_SHARE = 0.4  # of the room, for what the user settled; what they leave is for values, then for what is open and was found
 _LONGEST = 60  # characters of a value that is shown
 
 
@@ -78,12 +79,14 @@ def _has_digit(text: str) -> bool:
 
 
 def _need(fact: Fact) -> int:
-    """How likely a later call needs the value: it was an argument before, the user said it, it names something."""
+    """How likely a later call needs the value: it was an argument, or the user said it; it names something; a tool told it."""
     if was_argument(fact) or fact.role == "user":
-        return 3 if fact.kind is not FactKind.NUMBER else 2
-    if fact.kind in (FactKind.IDENTIFIER, FactKind.PATH):
-        return 2
-    return 1 if fact.kind in (FactKind.DATE, FactKind.ENTITY) else 0
+        return 4 if fact.kind is not FactKind.NUMBER else 3
+    if fact.kind in (FactKind.IDENTIFIER, FactKind.PATH) and _has_digit(fact.text):
+        return 3
+    if fact.role == "tool" and not fact.label.endswith(GAP):
+        return 2 if fact.kind is not FactKind.NUMBER else 1
+    return 0
 
 
 @define
@@ -98,13 +101,12 @@ class _Block:
     order: list[str] = field(factory=list[str])
 
     def fill(self, facts: Sequence[Fact]) -> None:
-        stated = _statements(fact for fact in facts if not self._shown(fact.text))
-        values = _values(facts)
-        rest = self._state(stated, int(self.room * _STATEMENT_SHARE))
+        stated = [fact for fact in facts if fact.kind in STATEMENTS and not self._shown(fact.text)]
+        rest = self._state(_rules(stated), int(self.room * _RULES_SHARE))
         self.visible += "\n" + "\n".join(self.statements)
-        for value in values:
+        for value in _values(facts):
             self._add(value)
-        self._state(rest, self.room)
+        self._state([*rest, *_others(stated)], self.room)
 
     def _shown(self, text: str) -> bool:
         return text in self.visible
@@ -148,13 +150,20 @@ class _Block:
         return [*self.statements, *listed]
 
 
-def _statements(facts: Iterable[Fact]) -> list[str]:
-    """The lines of what the user settled, in order, then open tasks and conclusions, the newest first."""
-    kept = [fact for fact in facts if fact.kind in STATEMENTS and fact.state is FactState.CURRENT and fact.role != "tool"]
-    rules = [fact for fact in kept if fact.kind in RULES and fact.role == "user"]
-    others = [fact for fact in reversed(kept) if not (fact.kind in RULES and fact.role == "user")]
-    others.sort(key=lambda fact: (fact.kind is not FactKind.TASK, fact.role != "user"))
-    return [f"{_TAGS[fact.kind]}: {fact.text}{_before(fact)}" for fact in (*rules, *others)]
+def _rules(facts: Iterable[Fact]) -> list[str]:
+    """The lines of what the user settled, in the order in which it was."""
+    return [f"{_TAGS[fact.kind]}: {fact.text}{_before(fact)}" for fact in facts if _is_rule(fact)]
+
+
+def _others(facts: Sequence[Fact]) -> list[str]:
+    """The lines of open tasks, then of what was found, the newest first; without those that say nothing by themselves."""
+    kept = [fact for fact in reversed(facts) if fact.state is FactState.CURRENT and fact.role != "tool" and not _is_rule(fact)]
+    kept.sort(key=lambda fact: (fact.kind is not FactKind.TASK, fact.role != "user"))
+    return [f"{_TAGS[fact.kind]}: {fact.text}" for fact in kept if len(content_words(fact.text)) > 1]
+
+
+def _is_rule(fact: Fact) -> bool:
+    return fact.kind in RULES and fact.role == "user"
 
 
 def _before(fact: Fact) -> str:

@@ -42,7 +42,6 @@ def test_rules_first_then_values_grouped_by_name() -> None:
         "must: My budget is 1200 dollars.",
         "must: Never book basic economy.",
         "must: 预算以后都不超过800元。",
-        "open: Please cancel it.",
         "reservation_id: AIXC49",
         "user_id: mia_li_3668",
         "flight_number: HAT136",

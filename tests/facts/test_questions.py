@@ -57,7 +57,7 @@ def test_a_question_finds_its_fact(question: str, best: str) -> None:
             "这是什么?",
         ),
         *("今天天气怎么样?", "What is the weather in Paris?", "Write a poem about the sea.", "42", "Order AB-2024-002?"),
-        "Yes, please, go ahead.",
+        *("Yes, please, go ahead.", "Yes, please sign the contract now.", "好的,请把项目合同发过来。"),
     ],
 )
 def test_a_question_about_something_else_finds_nothing(question: str) -> None:
