@@ -168,7 +168,8 @@ def _longer_than_input(fake: Dict, asked: Asked) -> Answered:
 
 
 def _append_to_previous(fake: Dict, asked: Asked) -> Answered:
-    return f"{asked.earlier} {_words(int(fake.get('adds', fake.get('n', 1))))}".strip(), None
+    adds: Any = fake.get("adds", fake.get("n", 1))
+    return f"{asked.earlier} {_words(int(adds))}".strip(), None
 
 
 def _raises(fake: Dict, asked: Asked) -> Answered:
