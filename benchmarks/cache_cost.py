@@ -1,17 +1,18 @@
 """What the input of long agent runs costs with a provider's prompt cache, in tokens of uncached input.
 
-    python benchmarks/cache_cost.py --data DIR [--limits 8000 16000 32000 64000] [--requests 500] [--of-each 2] [--peers]
-                                    [--json OUT]
+    python benchmarks/cache_cost.py --data DIR [--limits 8000 16000 32000 64000] [--requests 500] [--of-each 1]
+                                    [--prices-known] [--peers] [--json OUT]
 
 Needs ``contextport``. ``DIR`` holds recorded runs: ``taubench/gpt-4o-airline.json`` of sierra-research/tau-bench, and
 ``sweagent/*.traj`` of SWE-agent/SWE-agent; ``$CONTEXTPORT_BENCHMARK_DATA`` may name it instead. Runs of one kind are joined until
 there are 500 requests to the model. Each request is compared with the one before: their longest common prefix is read from the
 cache, which is warm throughout, the rest is written. Output is the same for everyone and left out. No summary here takes a model.
 
-Everyone gets the same limit and the same sizes of messages, those of our estimate. Besides ours there are a sliding window, which
-drops the oldest messages one by one, and the cheapest of all fixed policies that fold at one share of the room and down to
-another, with a summary and facts of the size that ours had, once of all and once of those that do not fold below our `light`
-threshold, below which everything is to be shown raw (R84). ``--peers`` installs other systems, each in an environment of its own.
+Everyone gets the same limit and the same sizes of messages, those of our estimate. Ours is `context_engine` as it comes, which
+knows no prices; ``--prices-known`` runs it with each price list too. Besides there are a sliding window, which drops the oldest
+messages one by one, and the cheapest of all fixed policies that fold at one share of the room and down to another, with a summary
+and facts of the size that ours had: once of all, and once of those that do not fold below our `light` threshold, below which
+everything is to be shown raw (R84). ``--peers`` installs other systems, each in an environment of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ import asyncio
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -42,12 +44,11 @@ from contextport.strategies.folding import PRICES, FoldPolicy, Prices
 PRICE_SETS = ("anthropic", "anthropic.5_5", "openai.5", "deepseek", "groq")
 _COUNTER = HeuristicTokenCounter()
 _POLICY = FoldPolicy()
-_SLIDING, _OURS = "sliding window", "ours"
+_SLIDING, _OURS, _OURS_PRICED = "sliding window", "ours", "ours, prices known"
 _PEERS = (
     Peer(module="cache_cost_langchain", requirements=("langchain==1.5.2", "langchain-core==1.8.3"), chat_loop={}),
     Peer(module="cache_cost_llamaindex", requirements=("llama-index-core==0.14.25",), chat_loop={}),
 )
-Engine = Callable[[int], ContextEngine]
 
 
 @frozen(kw_only=True)
@@ -75,7 +76,7 @@ class Ours:
 
 
 async def through_engine(engine: ContextEngine, conversation: Conversation) -> Ours:
-    """A model takes longer than a fold without one: what goes on in the background is done when the next message comes."""
+    """A model takes longer to answer than a fold without a model: what goes on in the background is done by the next request."""
     made, summaries = Requests(), list[int]()
     known: dict[int, tuple[Message, Piece]] = {}
     await engine.set_system_prompt("run", conversation.system)
@@ -87,7 +88,7 @@ async def through_engine(engine: ContextEngine, conversation: Conversation) -> O
             memory = [known[id(m)][1][1] for m in window if m.kind in (Kind.SUMMARY, Kind.FACTS)]
             summaries += [sum(memory)] if memory else []
         await engine.add_message("run", chat)
-        await asyncio.sleep(0)
+        await engine.settle()
     return Ours(made, fmean(summaries) if summaries else 0.0)
 
 
@@ -95,12 +96,20 @@ def _piece(message: Message) -> Piece:
     return piece(to_chat([message])[0], _COUNTER.count_message(message))
 
 
-def default_engine(prices: Prices) -> Engine:
-    return lambda limit: context_engine(budget=Budget.of(limit), counter=_COUNTER)
+def folding_with(prices: Prices | None, given: Sequence[Conversation], limit: int) -> list[Ours]:
+    """What our engine sends as it comes, or if it knows the prices."""
+    policy = None if prices is None else FoldPolicy(prices=prices)
+    return [
+        asyncio.run(through_engine(context_engine(budget=Budget.of(limit), counter=_COUNTER, folding=policy), conversation))
+        for conversation in given
+    ]
 
 
-def trimming_engine(limit: int) -> ContextEngine:
-    return context_engine(budget=Budget.of(limit), counter=_COUNTER, strategy=KeepRecentTokens(_COUNTER))
+def trimming(given: Sequence[Conversation], limit: int) -> list[Requests]:
+    """What our engine sends where nothing is folded and the newest messages are kept."""
+    strategy = KeepRecentTokens(_COUNTER)
+    engines = [context_engine(budget=Budget.of(limit), counter=_COUNTER, strategy=strategy) for _ in given]
+    return [asyncio.run(through_engine(engine, one)).requests for engine, one in zip(engines, given, strict=True)]
 
 
 # --- others -----------------------------------------------------------------------------------------------------------
@@ -141,32 +150,43 @@ def peers(given: Sequence[Conversation], limit: int) -> dict[str, list[Requests]
 # --- costs ------------------------------------------------------------------------------------------------------------
 
 
-def measured(kind: str, given: Sequence[Conversation], limit: int, with_peers: bool) -> list[Row]:
+def measured(kind: str, given: Sequence[Conversation], limit: int, *, priced: bool, with_peers: bool) -> list[Row]:
     """All rows for the conversations of a kind in a window of `limit` tokens."""
-    ours = [asyncio.run(through_engine(default_engine(PRICES["unknown"])(limit), conversation)) for conversation in given]
-    trimmed = [asyncio.run(through_engine(trimming_engine(limit), conversation)).requests for conversation in given]
+    ours = folding_with(None, given, limit)
     sizes = [sizes_of(conversation) for conversation in given]
     runs = {
         _SLIDING: [sliding_window(one, limit) for one in sizes],
         _OURS: [one.requests for one in ours],
-        "ours, KeepRecentTokens alone": trimmed,
+        "ours, KeepRecentTokens alone": trimming(given, limit),
     }
     if with_peers:
         runs |= peers(given, limit)
     fixed = _fixed(sizes, limit, ours)
     rows: list[Row] = []
-    for name in PRICE_SETS:
-        prices = PRICES[name]
-        allowed = {policy: made for policy, made in fixed.items() if policy.trigger >= _POLICY.light}
-        systems = runs | _cheapest("cheapest fixed", fixed, prices) | _cheapest("cheapest fixed from light on", allowed, prices)
-        sliding = _cost(runs[_SLIDING], prices)
-        for system, made in systems.items():
-            cost = _cost(made, prices)
-            tokens = fmean([one.mean_tokens for one in made])
-            rows.append(
-                Row(kind=kind, limit=limit, system=system, prices=name, cost=cost, of_sliding=cost / sliding, tokens=tokens)
-            )
+    for prices in (PRICES[name] for name in PRICE_SETS):
+        own = {_OURS_PRICED: [one.requests for one in folding_with(prices, given, limit)]} if priced else {}
+        rows += _rows(kind, limit, prices, runs | own, fixed)
     return rows
+
+
+def _rows(
+    kind: str,
+    limit: int,
+    prices: Prices,
+    runs: dict[str, list[Requests]],
+    fixed: dict[FixedPolicy, list[Requests]],
+) -> Iterator[Row]:
+    allowed = {policy: made for policy, made in fixed.items() if policy.trigger >= _POLICY.light}
+    sliding = _cost(runs[_SLIDING], prices)
+    systems = {
+        **runs,
+        **_cheapest("cheapest fixed", fixed, prices),
+        **_cheapest("cheapest fixed from light on", allowed, prices),
+    }
+    for system, made in systems.items():
+        cost, tokens = _cost(made, prices), fmean([one.mean_tokens for one in made])
+        of_sliding = cost / sliding
+        yield Row(kind=kind, limit=limit, system=system, prices=prices.name, cost=cost, of_sliding=of_sliding, tokens=tokens)
 
 
 def _fixed(sizes: Sequence[Sizes], limit: int, ours: Sequence[Ours]) -> dict[FixedPolicy, list[Requests]]:
@@ -201,11 +221,11 @@ def report(rows: Sequence[Row]) -> None:
             for row in (row for row in here if row.prices == name):
                 print(f"    {row.system:55}{row.cost / 1000:9.0f}{row.of_sliding:8.3f}   {row.tokens:7.0f} tokens a request")
     print("\nours: share of the sliding window's cost, and times the cheapest fixed policy, all / from light on\n")
-    for row in (row for row in rows if row.system == _OURS):
+    for row in (row for row in rows if row.system in (_OURS, _OURS_PRICED)):
         same = [other for other in rows if (other.kind, other.limit, other.prices) == (row.kind, row.limit, row.prices)]
         best = [other.cost for other in same if other.system.startswith("cheapest fixed")]
         times = " / ".join(f"{row.cost / cost:.2f}" for cost in best)
-        print(f"  {row.kind:10} {row.limit:6}  {row.prices:14} {row.of_sliding:6.3f}   {times}")
+        print(f"  {row.kind:10} {row.limit:6}  {row.prices:14} {row.system:20} {row.of_sliding:6.3f}   {times}")
 
 
 def main() -> None:
@@ -213,7 +233,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("CONTEXTPORT_BENCHMARK_DATA"))
     parser.add_argument("--limits", type=int, nargs="+", default=[8000, 16000, 32000, 64000])
     parser.add_argument("--requests", type=int, default=500)
-    parser.add_argument("--of-each", type=int, default=2)
+    parser.add_argument("--of-each", type=int, default=1)
+    parser.add_argument("--prices-known", action="store_true")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -222,10 +243,16 @@ def main() -> None:
     given = conversations(options.data, of_each=options.of_each, requests=options.requests)
     for one in given:
         print(f"{one.kind}: {one.requests} requests, {len(one.chats)} messages, {sum(_tokens(one))} tokens")
+    by_kind = {kind: [one for one in given if one.kind == kind] for kind in KINDS}
     rows: list[Row] = []
-    for kind in KINDS:
-        for limit in options.limits:
-            rows += measured(kind, [one for one in given if one.kind == kind], limit, options.peers)
+    with ProcessPoolExecutor(os.cpu_count()) as workers:
+        work = [
+            workers.submit(measured, kind, of_kind, limit, priced=options.prices_known, with_peers=options.peers)
+            for kind, of_kind in by_kind.items()
+            for limit in options.limits
+        ]
+        for done in work:
+            rows += done.result()
     report(rows)
     if options.json is not None:
         value: list[dict[str, Any]] = [asdict(row) for row in rows]
