@@ -103,11 +103,9 @@ def _beside(share: float, digest: Callable[[Sequence[Message], Sequence[Message]
 
 
 def _identifiers(dropped: Sequence[Message], tail: Sequence[Message]) -> Iterator[str]:
-    """What the user said, and identifiers with their paths, the newest first."""
+    """Identifiers with their paths, the newest first, then what the user said."""
     seen: set[str] = set()
     for message in reversed(dropped):
-        if message.role == "user":
-            yield message.text
         for text in [message.text] if message.role == "tool" else [call.arguments for call in message.tool_calls]:
             try:
                 found = list(_leaves(json.loads(text), ""))
@@ -117,6 +115,7 @@ def _identifiers(dropped: Sequence[Message], tail: Sequence[Message]) -> Iterato
                 if value not in seen and any(sign.isdigit() for sign in value):
                     seen.add(value)
                     yield f"{path}: {value}"
+    yield from [message.text for message in reversed(dropped) if message.role == "user"]
 
 
 def _leaves(value: Json, path: str) -> Iterator[tuple[str, str]]:
