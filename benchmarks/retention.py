@@ -8,8 +8,9 @@ the tables say, and is forced only where it made fewer folds than were due. A sh
 "trim_messages" shows what is left without a summary, and "everything" that the rule of judging (retention_judge.py) holds
 nothing against a system. A third of the items are in held-out wordings, which are not listed among those that were lost.
 
-Systems with a model all ask the same small one (SmolLM2-135M-Instruct, 4 bits, temperature 0, on this machine), in few and short
-conversations: the figures say how a pipeline copes with a weak model, not what a large one would do. Peers keep half of the
+Systems with a model all ask the same small one (SmolLM2-135M-Instruct, 4 bits, temperature 0, one thread of this machine), in
+two short conversations, ten folds of an English one and five of a Chinese one, or three of the English one in the quick run: the
+figures say how a pipeline copes with a weak model, not what a large one would do. Peers keep half of the
 budget word for word and have 15 % of it for a summary. LlamaIndex makes a summary each time its messages are asked for; it is
 asked only where a fold is due, which is kinder to it than every turn would be.
 """
@@ -20,6 +21,7 @@ import argparse
 import asyncio
 import json
 import time
+from collections.abc import Collection
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -33,14 +35,13 @@ from retention_sources import SOURCES
 
 _DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _TOKENS = {"locomo": 8000, "kdconv": 8000, "memorybank en": 8000, "memorybank cn": 8000, "taubench": 12_000, "sweagent": 16_000}
-_PER_KIND = 18  # in a conversation; short ones have fewer
+_PER_KIND = 18  # items of each kind in a conversation; half as many in the quick run
 _SEEDS = 3
-_FOR_MODELS = ("locomo", "kdconv")
-_FOR_MODELS_SIZE, _QUICK_FOR_MODELS = 0.33, 0.2  # of the usual length
-_QUICK_FOLDS = 3  # with a model in the quick run
+_FOR_MODELS, _QUICK_FOR_MODELS = {"locomo": 10, "kdconv": 5}, {"locomo": 3}  # folds of the conversations with models
+_MODEL_SIZE, _MODEL_PER_KIND = 0.2, 9  # of the usual length
 
 
-def foldings(data: Path, names: tuple[str, ...], seeds: int, size: float) -> list[Folding]:
+def foldings(data: Path, names: Collection[str], seeds: int, size: float, per_kind: int) -> list[Folding]:
     """Conversations of the named sources at `size` of their usual length, with what is planted and when they are folded."""
     made: list[Folding] = []
     for source in (source for source in SOURCES if source.name in names):
@@ -53,7 +54,7 @@ def foldings(data: Path, names: tuple[str, ...], seeds: int, size: float) -> lis
                 name=f"{source.name}/{seed}",
                 language=source.language,
                 people=source.people,
-                per_kind=round(size * _PER_KIND),
+                per_kind=per_kind,
             )
             made.append(folding_of(talk))
     return made
@@ -123,15 +124,13 @@ async def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one seed, short conversations, three folds with models")
     parser.add_argument("--no-models", action="store_true", help="leave out what asks the local model")
     options = parser.parse_args()
-    names = tuple(source.name for source in SOURCES)
-    quick = options.quick
-    given = foldings(options.data, names, *((1, 0.5) if quick else (_SEEDS, 1.0)))
+    length = (1, 0.5, _PER_KIND // 2) if options.quick else (_SEEDS, 1.0, _PER_KIND)
+    given = foldings(options.data, _TOKENS, *length)
     figures = {"without_models": report(await without_models(given), "no model")}
     if not options.no_models:
-        if quick:
-            short = [one.until(_QUICK_FOLDS) for one in foldings(options.data, _FOR_MODELS[:1], 1, _QUICK_FOR_MODELS)]
-        else:
-            short = foldings(options.data, _FOR_MODELS, 1, _FOR_MODELS_SIZE)
+        folds = _QUICK_FOR_MODELS if options.quick else _FOR_MODELS
+        whole = foldings(options.data, folds, 1, _MODEL_SIZE, _MODEL_PER_KIND)
+        short = [one.until(last) for one, last in zip(whole, folds.values(), strict=True)]
         figures["with_models"] = report(await with_models(short), "local model, short conversations")
     if options.json:
         options.json.write_text(json.dumps(figures, ensure_ascii=False, indent=1), "utf-8")

@@ -76,9 +76,11 @@ def table(rows: Iterable[Row], title: str, name: Callable[[Row], str]) -> dict[s
 
 
 def newest(rows: Sequence[Row]) -> list[Row]:
-    """The rows after the last fold."""
-    last = max(row.folds for row in rows)
-    return [row for row in rows if row.folds == last]
+    """The rows after the last fold of each conversation."""
+    last: dict[str, int] = {}
+    for row in rows:
+        last[row.source] = max(row.folds, last.get(row.source, 0))
+    return [row for row in rows if row.folds == last[row.source]]
 
 
 def missed(rows: Sequence[Row]) -> list[dict[str, Any]]:
