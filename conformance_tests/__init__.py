@@ -79,6 +79,8 @@ __all__ = [
 
 _WITH_ASSERTIONS = (
     "classifier_rules",
+    "compaction_rules",
+    "fold_rules",
     "memory_rules",
     "model_rules",
     "store_rules",

@@ -12,6 +12,7 @@ from contextport.contracts import (
     EventSink,
     Json,
     LimitsSource,
+    Message,
     MessageCodec,
     TokenCounter,
 )
@@ -92,12 +93,19 @@ def check_token_counter(
 
 def check_compression_strategy(
     make: Callable[[TokenCounter], CompressionStrategy | Awaitable[CompressionStrategy]],
+    *,
+    on: Callable[[TokenCounter, Summarizer], CompressionStrategy | Awaitable[CompressionStrategy]] | None = None,
 ) -> list[RuleResult]:
-    """Check strategies that `make` builds on the counter it is given."""
+    """Check strategies that `make` builds on the counter it is given. `on` builds one on a summarizer, too."""
 
     class Checked(CompressionStrategyConformance):
         def make_strategy(self, counter: TokenCounter) -> CompressionStrategy | Awaitable[CompressionStrategy]:
             return make(counter)
+
+        def make_strategy_on(
+            self, counter: TokenCounter, summarizer: Summarizer
+        ) -> CompressionStrategy | Awaitable[CompressionStrategy] | None:
+            return None if on is None else on(counter, summarizer)
 
     return check_suite(Checked())
 
@@ -106,8 +114,12 @@ def check_context_manager(
     make: Callable[[TokenCounter, Budget], ContextManager | Awaitable[ContextManager]],
     *,
     second: Callable[[ContextManager, TokenCounter, Budget], ContextManager | Awaitable[ContextManager]] | None = None,
+    settle: Callable[[ContextManager], Awaitable[None]] | None = None,
+    behind: Callable[[ContextManager, str, Message], Sequence[Message] | Awaitable[Sequence[Message]]] | None = None,
 ) -> list[RuleResult]:
-    """Check managers that `make` builds, each over an empty store. `second` builds another over the store of one."""
+    """Check managers that `make` builds, each over an empty store. `second` builds another over the store of one, `settle` waits
+    for what one does in the background, and `behind` finds the messages that a summary of a session stands for.
+    """
 
     class Checked(ContextManagerConformance):
         def make_manager(self, counter: TokenCounter, budget: Budget) -> ContextManager | Awaitable[ContextManager]:
@@ -117,6 +129,14 @@ def check_context_manager(
             self, manager: ContextManager, counter: TokenCounter, budget: Budget
         ) -> ContextManager | Awaitable[ContextManager] | None:
             return None if second is None else second(manager, counter, budget)
+
+        def settle_manager(self, manager: ContextManager) -> Awaitable[None] | None:
+            return None if settle is None else settle(manager)
+
+        def messages_behind(
+            self, manager: ContextManager, session_id: str, summary: Message
+        ) -> Sequence[Message] | Awaitable[Sequence[Message]] | None:
+            return None if behind is None else behind(manager, session_id, summary)
 
     return check_suite(Checked())
 

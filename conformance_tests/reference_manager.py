@@ -63,7 +63,11 @@ class ReferenceManager:
 
     def session(self, session_id: str) -> Session:
         """The session, begun if it is new."""
-        return self.sessions.setdefault(session_id, Session())
+        return self.sessions.setdefault(session_id, self.new_session())
+
+    def new_session(self) -> Session:
+        """An empty session."""
+        return Session()
 
     def taken(self, message: Message | Mapping[str, Json]) -> Message:
         """A message of our own, from whatever was handed in."""
@@ -142,7 +146,7 @@ class ReferenceManager:
         return kept, omitted
 
     async def get_context(self, session_id: str) -> Context:
-        session = self.sessions.get(session_id, Session())
+        session = self.sessions.get(session_id, self.new_session())
         kept, omitted = await self.window(session)
         receipt = Receipt(
             session_id=session_id,
@@ -169,7 +173,7 @@ class ReferenceManager:
         return any(message.text != said.get(message.id, message.text) for message in kept)
 
     async def get_context_stats(self, session_id: str) -> ContextStats:
-        session = self.sessions.get(session_id, Session())
+        session = self.sessions.get(session_id, self.new_session())
         context = await self.get_context(session_id)
         turn_start = max((n for n, message in enumerate(context.messages) if message.opens_turn), default=0)
         return ContextStats(

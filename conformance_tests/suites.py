@@ -17,23 +17,28 @@ from typing import Any, ClassVar
 from contextport.contracts import (
     AddsGroups,
     Budget,
+    BudgetTooSmall,
+    Compacts,
     CompressionStrategy,
     ContextManager,
     ContextStore,
     Durable,
     EventSink,
+    FoldsHistory,
     Json,
     LearnsFromUsage,
     LearnsLimits,
     LimitsSource,
     ListsSessions,
     MemoryUnavailable,
+    Message,
     MessageCodec,
     Replays,
     ShapesWindow,
     SharedAcrossProcesses,
     StablePrefix,
     StoreUnavailable,
+    Summarizer,
     TokenCounter,
     verify,
 )
@@ -45,7 +50,9 @@ from . import (
     classifier_rules,
     codec_loss_rules,
     codec_rules,
+    compaction_rules,
     counter_rules,
+    fold_rules,
     manager_rules,
     manager_session_rules,
     manager_shape_rules,
@@ -85,9 +92,11 @@ RULE_MODULES = (
     counter_rules,
     strategy_rules,
     strategy_result_rules,
+    fold_rules,
     manager_rules,
     manager_session_rules,
     manager_shape_rules,
+    compaction_rules,
     sink_and_limits_rules,
     codec_rules,
     codec_loss_rules,
@@ -152,8 +161,8 @@ class TokenCounterConformance(Conformance, port=TokenCounter, capabilities=(Lear
         return counter
 
 
-class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capabilities=(StablePrefix,)):
-    """Suite of `CompressionStrategy` and `StablePrefix`."""
+class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capabilities=(StablePrefix, FoldsHistory)):
+    """Suite of `CompressionStrategy`, `StablePrefix` and `FoldsHistory`."""
 
     #: Conversations of each shape that are tried, and the stride through their budgets: 1 tries every one.
     rounds: ClassVar[int] = 2
@@ -162,6 +171,12 @@ class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capa
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy | Awaitable[CompressionStrategy]:
         """A strategy that measures with `counter`."""
         raise NotImplementedError("write make_strategy: return a strategy that measures with the given counter")
+
+    def make_strategy_on(
+        self, counter: TokenCounter, summarizer: Summarizer
+    ) -> CompressionStrategy | Awaitable[CompressionStrategy] | None:
+        """A strategy that has its summaries written by `summarizer`. None: it cannot be given one."""
+        return None
 
     async def make(self) -> CompressionStrategy:
         return await self.strategy(WordsCounter())
@@ -172,9 +187,16 @@ class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capa
         verify(built, CompressionStrategy)
         return built
 
+    async def strategy_on(self, counter: TokenCounter, summarizer: Summarizer) -> CompressionStrategy | None:
+        """A strategy on a summarizer of the suite's choice; None if it cannot be given one."""
+        built = await settled(self.make_strategy_on(counter, summarizer))
+        if built is not None:
+            verify(built, CompressionStrategy)
+        return built
 
-class ContextManagerConformance(Conformance, port=ContextManager, capabilities=(AddsGroups, Replays, ShapesWindow)):
-    """Suite of `ContextManager`, `AddsGroups`, `Replays` and `ShapesWindow`."""
+
+class ContextManagerConformance(Conformance, port=ContextManager, capabilities=(AddsGroups, Replays, ShapesWindow, Compacts)):
+    """Suite of `ContextManager`, `AddsGroups`, `Replays`, `ShapesWindow` and `Compacts`."""
 
     def make_manager(self, counter: TokenCounter, budget: Budget) -> ContextManager | Awaitable[ContextManager]:
         """A manager over an empty store of its own, with that counter and budget."""
@@ -186,6 +208,16 @@ class ContextManagerConformance(Conformance, port=ContextManager, capabilities=(
         """Another manager over the store of `manager`. None: its store cannot be shared."""
         return None
 
+    def settle_manager(self, manager: ContextManager) -> Awaitable[None] | None:
+        """Wait until the manager does nothing in the background, such as a fold. None: it never does."""
+        return None
+
+    def messages_behind(
+        self, manager: ContextManager, session_id: str, summary: Message
+    ) -> Sequence[Message] | Awaitable[Sequence[Message]] | None:
+        """The messages that a summary in a window stands for, found in the manager's log. None: there is no way to ask."""
+        return None
+
     async def make(self) -> ContextManager:
         return await self.manager(Budget.of(1_000))
 
@@ -194,6 +226,13 @@ class ContextManagerConformance(Conformance, port=ContextManager, capabilities=(
         built = await settled(self.make_manager(WordsCounter(), budget))
         verify(built, ContextManager)
         return built
+
+    async def settle(self, manager: ContextManager, session_id: str) -> None:
+        """Let a fold that is due come, also one that looking begins, so that two looks at the session show the same."""
+        await settled(self.settle_manager(manager))
+        with suppress(BudgetTooSmall):
+            await manager.get_context(session_id)
+        await settled(self.settle_manager(manager))
 
     async def sharing(self, manager: ContextManager, budget: Budget) -> ContextManager:
         """A second manager over the same store."""

@@ -47,7 +47,7 @@ from .json_values import copy_json, dump_json
 from .limits import LearnsLimits, LimitsSource
 from .manager import AddsGroups, ContextManager, Replays, ShapesWindow
 from .media_pricing import AnthropicImages, FixedImages, GeminiTiles, MediaPricing, OpenAIPatches, OpenAITiles
-from .memory import LongTermMemory, MemoryNote, MemoryScope
+from .memory import LongTermMemory, MemoryNote, MemoryScope, PersistentMemory
 from .messages import (
     CacheMark,
     Importance,
@@ -156,6 +156,7 @@ __all__ = [
     "OpenAITiles",
     "Outcome",
     "Part",
+    "PersistentMemory",
     "Port",
     "PortMismatch",
     "Prefill",

@@ -22,9 +22,10 @@ class Fold:
     """What a compression replaced, so that a manager can keep it.
 
     `covers` are the ids of the messages that the summary stands for, in order; an earlier summary and its facts, if the input
-    had them, are replaced too. `summary` is of kind summary and `facts` of kind facts: both are in the output. `ledger` is all
-    that is known, also where no room is left for a message of facts. `rewritten` are messages that stay with less text. `faults`
-    says why summaries were refused, `origin` what wrote the one that stands, `usage` what models took for all of them.
+    had them, are replaced too. `summary` is of kind summary and `facts` of kind facts: both are in the output, if they fit.
+    `ledger` is all that is known, also where no room is left for a message of facts. `rewritten` are messages that stay with
+    less text. `faults` says why summaries were refused, `origin` what wrote the one that stands, `usage` what models took for
+    all of them.
     """
 
     covers: tuple[str, ...] = ()
@@ -127,12 +128,15 @@ class FoldsHistory(Port):
     """A strategy whose compressions may carry a fold for the manager to keep.
 
     Obligations
-        STRATEGY-23  A fold covers only messages of the input, each once, and none of them is in the output. They are neither
-                     system messages, nor the newest question, nor part of a step that waits for a result.
-        STRATEGY-24  At most one message of kind summary and one of kind facts come out: those of the input are taken up by the
-                     new ones, or stay as they are.
+        STRATEGY-23  A fold covers only what was said in the input, each message once and in order, and nothing of it is in the
+                     output: no system message, not the newest question, no call that waits for a result, no call without its
+                     results. What it rewrites is also of the input, and not covered.
+        STRATEGY-24  A fold that covers messages has a summary. At most one message of kind summary and one of kind facts come
+                     out: those of the fold, or without one those of the input, while there is room. A fold takes up those of
+                     the input: the summarizer reads the earlier summary first, and the ledger keeps what the earlier one has.
         STRATEGY-25  Its summary and facts come before everything else but system messages.
-        STRATEGY-26  A failing summarizer makes `compress` do without a fold, or raise `StrategyFailed`; nothing else comes out.
+        STRATEGY-26  Where the summarizer fails, another stands in for it, or `compress` does without a summary, or it raises
+                     `StrategyFailed`: no other error comes out, and nothing is covered without a summary.
 
     Caller guarantees: the messages of an earlier fold, if there is one, come right after the system messages.
     Errors, concurrency, lifetime: as `CompressionStrategy`. A summarizer may take long: the caller sets the time limit.
@@ -149,12 +153,15 @@ class Compacts(Port):
     """A manager that can be told to make a session's history smaller now, for good.
 
     Obligations
-        MANAGER-25  After `compact` returned true, windows hold fewer tokens than before, and what was said is in the window, or
-                    was read by the summary in it, or is named as left out. False means that there was nothing to fold.
+        MANAGER-25  After `compact` returned true, what windows have to hold takes fewer tokens than before, and the newest user
+                    message is in them as it was. All that was said is in the window, or was read by the summary in it, or is
+                    named as left out; `folded_count` is true. False means that there was nothing to fold: nothing changes.
         MANAGER-26  The log keeps every message, and the same messages are found from the summary that stands for them.
-        MANAGER-27  At most one message of kind summary is in a window, however often a session was compacted.
+        MANAGER-27  At most one message of kind summary and one of kind facts are in a window, however often a session was
+                    compacted, also by several tasks at once.
 
-    Caller guarantees, errors, concurrency, lifetime: as `ContextManager`. Latitude: what is folded, and how small it gets.
+    Caller guarantees, concurrency, lifetime: as `ContextManager`. Errors: also `CapabilityNotSupported`, where the manager's
+    strategy does not fold. Latitude: what is folded, and how small it gets.
     """
 
     async def compact(self, session_id: str, *, max_tokens: int | None = None) -> bool:

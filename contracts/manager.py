@@ -18,7 +18,8 @@ class ContextManager(Port):
     Obligations
         MANAGER-1   What was added and fits comes back from `get_context` as it was added, in order, after the system prompt.
         MANAGER-2   The window fits its limit, or `BudgetTooSmall` is raised with `needed` and `available`.
-        MANAGER-3   `get_context` is a view: it changes neither the log nor what the next call returns.
+        MANAGER-3   `get_context` is a view: it changes neither what was said nor what the next call returns. A fold that is due
+                    may come between two calls, and may put entries of its own in the log.
         MANAGER-4   The system prompt is first, once and unchanged, in every window.
         MANAGER-5   `set_system_prompt` replaces an earlier prompt at the next `get_context`; history stays.
         MANAGER-6   A system prompt that leaves no room raises `BudgetTooSmall` when it is set, and the old one stays.
@@ -33,7 +34,8 @@ class ContextManager(Port):
         MANAGER-14  The caller's objects are neither changed nor kept: changing them later changes nothing here.
         MANAGER-15  Messages added by many tasks at once are all there, once, each caller's in order.
         MANAGER-16  An unknown session is an empty one: only the system prompt, if any, is in its window.
-        MANAGER-17  What was left out shows: the window has a gap message when there is room for one; `omitted_count` is true.
+        MANAGER-17  What was left out shows: the window has a gap message when there is room for one, or a summary that stands
+                    for it; `omitted_count` is true.
         MANAGER-18  Two managers share nothing unless they were given the same store; then each sees what the other added.
         MANAGER-19  The wire form of the window can be encoded as UTF-8.
 

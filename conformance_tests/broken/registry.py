@@ -9,7 +9,9 @@ from attrs import frozen
 
 from contextport.conformance_tests.reference_classifier import ReferenceClassifier
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
+from contextport.conformance_tests.reference_compacting_manager import ReferenceCompactingManager
 from contextport.conformance_tests.reference_counter import ReferenceCounter
+from contextport.conformance_tests.reference_folding_strategy import ReferenceFoldingStrategy
 from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
 from contextport.conformance_tests.reference_memory import ReferenceMemory
@@ -42,6 +44,7 @@ from contextport.contracts import (
     EventSink,
     Json,
     LimitsSource,
+    Message,
     MessageCodec,
     TokenCounter,
 )
@@ -104,10 +107,17 @@ class _Counters(TokenCounterConformance):
 
 
 class _Strategies(CompressionStrategyConformance):
-    adapter_class = ReferenceStrategy
+    adapter_class: type[ReferenceStrategy] = ReferenceStrategy
 
     def make_strategy(self, counter: TokenCounter) -> ReferenceStrategy:
         return self.adapter_class(counter)
+
+
+class _FoldingStrategies(_Strategies):
+    adapter_class: type[ReferenceFoldingStrategy] = ReferenceFoldingStrategy
+
+    def make_strategy_on(self, counter: TokenCounter, summarizer: Summarizer) -> ReferenceFoldingStrategy:
+        return self.adapter_class(counter, summarizer)
 
 
 class _Managers(ContextManagerConformance):
@@ -123,6 +133,14 @@ class _Managers(ContextManagerConformance):
 
 class _ShapingManagers(_Managers):
     adapter_class = ReferenceShapingManager
+
+
+class _CompactingManagers(_Managers):
+    adapter_class = ReferenceCompactingManager
+
+    def messages_behind(self, manager: ContextManager, session_id: str, summary: Message) -> Sequence[Message]:
+        assert isinstance(manager, ReferenceCompactingManager)
+        return manager.messages_behind(session_id, summary)
 
 
 class _Sinks(EventSinkConformance):
@@ -215,8 +233,10 @@ class _Summarizers(SummarizerConformance):
 HEALTHY: tuple[type[Any], ...] = (
     _Stores,
     _Counters,
+    _FoldingStrategies,
     _Strategies,
     _ShapingManagers,
+    _CompactingManagers,
     _Managers,
     _Sinks,
     _LearningSources,

@@ -18,6 +18,7 @@ _QUICK = (
     "models",
     "classifiers",
     "manager_shapes",
+    "compacting_managers",
     "memories",
     "memory_backends",
     "summarizers",

@@ -29,6 +29,7 @@ from contextport.conformance_tests import (
 from contextport.contracts import (
     AddsGroups,
     Budget,
+    Compacts,
     CompressionStrategy,
     ContextManager,
     ContextStore,
@@ -121,7 +122,7 @@ class TestPipeline(CompressionStrategyConformance):
 
 
 class EngineConformance(ContextManagerConformance):
-    claims = frozenset({AddsGroups, Replays, ShapesWindow})
+    claims = frozenset({AddsGroups, Compacts, Replays, ShapesWindow})
 
     def make_store(self) -> ContextStore:
         raise NotImplementedError
