@@ -27,7 +27,7 @@ from .faults import DEFAULT_GAIN, SourceOfSummary, faults_of, room_for
 
 __all__ = ["CheckedSummarizer", "CheckedSummary"]
 
-_ERROR_SHOWN = 200  # characters of a foreign error in a fault
+_RAISED = "raised: "  # a fault that tells the class of an error alone: its text may hold anything, credentials too
 
 
 @frozen(kw_only=True)
@@ -107,7 +107,7 @@ class CheckedSummarizer:
         source = await _read(request)
         attempts: list[_Attempt] = []
         for summarizer in self._tried():
-            told = tuple(fault for attempt in attempts for fault in attempt.faults if attempt.cause is None)
+            told = tuple(fault for attempt in attempts for fault in attempt.faults if not fault.startswith(_RAISED))
             attempt = await self._attempt(summarizer, attrs.evolve(request, faults=(*request.faults, *told)), source)
             attempts.append(attempt)
             if attempt.summary is not None:
@@ -134,7 +134,7 @@ class CheckedSummarizer:
         except SummaryFailed as error:
             return _Attempt(None, _told(error), getattr(error, "usage", None), error)
         except Exception as error:
-            return _Attempt(None, (f"raised: {type(error).__name__}: {str(error)[:_ERROR_SHOWN]}",), None, error)
+            return _Attempt(None, (f"{_RAISED}{type(error).__name__}",), None, error)
         if not isinstance(summary, Summary):
             return _Attempt(None, (f"no_summary: a {type(summary).__name__} came out",), None)
         quotes = provides(summarizer, IsGrounded)
@@ -150,7 +150,7 @@ async def _read(request: SummaryRequest) -> SourceOfSummary:
 
 def _told(error: SummaryFailed) -> tuple[str, ...]:
     faults = getattr(error, "faults", ())
-    return tuple(map(str, faults)) or (f"failed: {str(error)[:_ERROR_SHOWN]}",)
+    return tuple(map(str, faults)) or (f"{_RAISED}{type(error).__name__}",)
 
 
 def _all_faults(attempts: Sequence[_Attempt]) -> tuple[str, ...]:
