@@ -21,6 +21,7 @@ _HEADING = "[Facts]"
 _TAGS = {FactKind.CONSTRAINT: "must", FactKind.DECISION: "decided", FactKind.TASK: "open", FactKind.CONCLUSION: "found"}
 _RULES_SHARE = 0.4  # of the room, for what the user settled; what they leave is for values, then for what is open and was found
 _LONGEST = 60  # characters of a value that is shown
+_ARGUMENT = 4
 
 
 def facts_message(
@@ -58,11 +59,11 @@ class _Value:
     needed: int = 0
     newest: int = 0
 
-    def add(self, fact: Fact, time: int) -> None:
+    def add(self, fact: Fact, need: int, time: int) -> None:
         name = _shown_name(fact)
         if name and (not self.name or was_argument(fact)):
             self.name = name
-        self.needed = max(self.needed, _need(fact))
+        self.needed = max(self.needed, need)
         self.newest = max(self.newest, time)
 
 
@@ -81,7 +82,7 @@ def _has_digit(text: str) -> bool:
 def _need(fact: Fact) -> int:
     """How likely a later call needs the value: it was an argument, or the user said it; it names something; a tool told it."""
     if was_argument(fact) or fact.role == "user":
-        return 4 if fact.kind is not FactKind.NUMBER else 3
+        return _ARGUMENT if fact.kind is not FactKind.NUMBER else 3
     if fact.kind in (FactKind.IDENTIFIER, FactKind.PATH) and _has_digit(fact.text):
         return 3
     if fact.role == "tool" and not fact.label.endswith(GAP):
@@ -173,13 +174,20 @@ def _before(fact: Fact) -> str:
 
 def _values(facts: Sequence[Fact]) -> list[_Value]:
     """Values, the most needed first, and the newest of these."""
-    times = _times(facts)
+    times, asked_for = _times(facts), _asked_for(facts)
     values: dict[str, _Value] = {}
     for fact in facts:
         if fact.kind not in STATEMENTS and 1 < len(fact.text) <= _LONGEST:
             value = values.setdefault(fact.text, _Value(fact.text))
-            value.add(fact, max([times[source] for source in fact.sources], default=0))
+            need = _ARGUMENT if fact.label in asked_for and fact.kind is FactKind.IDENTIFIER else _need(fact)
+            value.add(fact, need, max([times[source] for source in fact.sources], default=0))
     return sorted(values.values(), key=lambda value: (-value.needed, -value.newest))
+
+
+def _asked_for(facts: Iterable[Fact]) -> frozenset[str]:
+    """Paths of results from which calls took a value: their other values are likely to be next."""
+    arguments = {fact.text for fact in facts if was_argument(fact)}
+    return frozenset([fact.label for fact in facts if fact.role == "tool" and fact.label and fact.text in arguments])
 
 
 def _times(facts: Sequence[Fact]) -> dict[str, int]:

@@ -44,9 +44,9 @@ def test_rules_first_then_values_grouped_by_name() -> None:
         "must: 预算以后都不超过800元。",
         "reservation_id: AIXC49",
         "user_id: mia_li_3668",
+        "reservations: NO6JO3, OI5L9G",
         "flight_number: HAT136",
         "id: credit_card_4421486",
-        "reservations: NO6JO3, OI5L9G",
         "credit_card_4421486.amount: 157",
     ]
 
@@ -98,6 +98,12 @@ def test_it_is_never_larger_than_allowed_and_grows_with_the_room() -> None:
         assert COUNTER.count_message(message) <= most
         sizes.append(len(message.text))
     assert sizes[0] < 60 < 200 < sizes[-1]
+
+
+def test_the_rest_of_a_list_that_calls_work_through_comes_first() -> None:
+    """One reservation of the list was looked up, so the others are likely to be next, before newer identifiers."""
+    lines = shown(400).splitlines()
+    assert lines.index("reservations: NO6JO3, OI5L9G") < lines.index("flight_number: HAT136")
 
 
 def test_a_changed_rule_tells_what_it_was() -> None:
