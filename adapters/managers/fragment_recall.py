@@ -10,7 +10,7 @@ from attrs import frozen
 
 from contextport.contracts import ContextStore, Entry, Fact, Kind, Message, Text, TokenCounter, message_tokens
 from contextport.strategies import newest_question
-from contextport.strategies.facts import facts_asked, fragment_of
+from contextport.strategies.facts import fragment_of
 
 from .live_fold import LiveFold
 from .session_window import SessionWindow, slots_of
@@ -47,7 +47,7 @@ async def fragments_for(
     if known is not None and (known.question_id, known.record_seq) == (question.id, fold.record.seq):
         return known
     room = min(_MOST_TOKENS, int((window.basis.room.limit - window.basis.system) * _ROOM_SHARE))
-    found = await _originals(fold, facts_asked(fold.ledger, question), session_id, window.basis.epoch, store)
+    found = await _originals(fold, fold.index.asked(question), session_id, window.basis.epoch, store)
     return Fragments(question.id, fold.record.seq, _message(question, found, counter, room))
 
 

@@ -7,7 +7,6 @@ from attrs import define, field
 from contextport.contracts import (
     ContextStore,
     Entry,
-    FactLedger,
     FoldRecord,
     Head,
     Json,
@@ -18,6 +17,7 @@ from contextport.contracts import (
     ledger_of,
 )
 from contextport.contracts.counting import total_tokens
+from contextport.strategies.facts import FactIndex
 
 from .session_state import SessionState
 
@@ -33,7 +33,7 @@ class LiveFold:
     standing: tuple[Entry, ...] = ()
     tokens: int = 0
     rewritten: dict[str, Message] = field(init=False)
-    _ledger: FactLedger | None = field(init=False, default=None, eq=False, repr=False)
+    _index: FactIndex | None = field(init=False, default=None, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         self.rewritten = {message.id: message for message in self.record.rewritten}
@@ -57,12 +57,12 @@ class LiveFold:
         return [*self.messages, Message(role="user", id="facts", kind=Kind.FACTS, parts=(), metadata=metadata)]
 
     @property
-    def ledger(self) -> FactLedger:
-        """The facts known up to the fold, read when they are first asked for."""
-        if self._ledger is None:
+    def index(self) -> FactIndex:
+        """The facts known up to the fold, made ready for questions when the first is asked."""
+        if self._index is None:
             facts = next((message for message in self.messages if message.kind is Kind.FACTS), None)
-            self._ledger = self.record.ledger if facts is None else ledger_of(facts)
-        return self._ledger
+            self._index = FactIndex(self.record.ledger if facts is None else ledger_of(facts))
+        return self._index
 
 
 async def read_live_fold(store: ContextStore, head: Head, state: SessionState, counter: TokenCounter) -> LiveFold | None:

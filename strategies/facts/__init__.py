@@ -5,6 +5,6 @@ from .extract import extract_facts
 from .facts_message import facts_message
 from .fragment import fragment_of
 from .ledger import merged
-from .questions import facts_asked
+from .questions import FactIndex, facts_asked
 
-__all__ = ["exact_values", "extract_facts", "facts_asked", "facts_message", "fragment_of", "merged"]
+__all__ = ["FactIndex", "exact_values", "extract_facts", "facts_asked", "facts_message", "fragment_of", "merged"]
