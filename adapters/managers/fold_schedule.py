@@ -24,9 +24,10 @@ _MOST_SESSIONS = 4096  # sessions whose last try is remembered
 
 @frozen(kw_only=True)
 class FoldUsage:
-    """What a session's window would take with all that is not folded: `used` of `limit`, `system` and `memory` of it for good.
+    """What a session's window would take with all that is not folded, in tokens: `used`, where `limit` is the most.
 
-    `mean` is the size of one message, `turns` the requests since the last fold, as half of the messages since.
+    Part of it are the system prompt, `system`, and summary and facts, `memory`. `mean` is the size of one message, `turns` the
+    requests since the last fold, as half of the messages since.
     """
 
     session_id: str

@@ -37,9 +37,10 @@ _GROUP = 3  # a record, its summary, its facts
 class Coverage:
     """What a summary stands for: the `messages` said in the entries of `span`, of `tokens` tokens, without those in `kept`.
 
-    `kept` are messages of the span that stay in windows as they are, such as pinned ones, by their seq. The entries of `own` no
-    summary covered before, nor those that were `released`: kept by the fold before, but not by this one. The rest it took over
-    from the summary `earlier`. Entries of a span that are no part of the conversation, such as older folds, are not counted.
+    `kept` are messages of the span that stay in windows as they are, such as pinned ones, by their seq. This summary is the first
+    to cover the entries of `own`, and those that were `released`: the fold before kept them, and this one does not. The rest it
+    took over from the summary `earlier`. Entries of a span that are no part of the conversation, such as older folds, are not
+    counted.
     """
 
     summary_id: str
