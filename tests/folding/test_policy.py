@@ -42,11 +42,11 @@ def test_caps_and_least_amounts(room: int, summary: int, facts: int, gain: int, 
     [
         (119_000, 1_500, 23_800),  # the target
         (119_000, 40_000, 46_000),  # the messages to keep, 2 000 and 4 000
-        (119_000, 200_000, 71_400),  # they leave no room: `light`
+        (119_000, 200_000, 47_600),  # they leave no room: the middle between the target and `light`
         (8_000, 500, 3_200),  # 500, 1 100 and 1 600
-        (8_000, 4_000, 4_800),  # 6 700 would be above `light`
-        (500, 100, 300),  # 475 would be
-        (500, 0, 300),
+        (8_000, 4_000, 3_200),  # 6 700 would be above it
+        (500, 100, 200),  # 475 would be
+        (500, 0, 200),
     ],
 )
 def test_the_expected_size_after_a_fold(room: int, latest: int, after: int) -> None:
