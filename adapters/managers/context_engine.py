@@ -261,9 +261,7 @@ class ContextEngine:
         if max_tokens is not None and (not isinstance(max_tokens, int) or isinstance(max_tokens, bool)):
             raise InvalidArgument(f"max_tokens is {max_tokens!r}; it must be a whole number of tokens", value=max_tokens)
         provider = profile_of(profile)
-        head, basis, outlook = await self._ready(session_id, max_tokens)
-        window = await self._windows.window(head, basis, once=max_tokens is not None)
-        window = await self._windows.with_fragments(session_id, window)
+        head, window, outlook = await self._current(session_id, max_tokens)
         if provider is None:
             context = context_of(head, window, window.view, NO_PROVIDER, config=self._config, outlook=outlook)
         else:
@@ -272,18 +270,30 @@ class ContextEngine:
             self._emit(session_id, EventKind.CONTEXT_BUILT, figures_of(context))
         return context
 
-    async def _ready(self, session_id: str, max_tokens: int | None) -> tuple[Head, Basis, FoldDecision | None]:
-        """The session's head and what its window is made on, after a fold that was due and did not take too long."""
+    async def _current(self, session_id: str, max_tokens: int | None) -> tuple[Head, SessionWindow, FoldDecision | None]:
+        """The session's head and window, after a fold that was due and did not take too long."""
         head = await self._store.head(session_id)
         basis = await self._windows.basis(head, max_tokens)
-        if self._folds is None or max_tokens is not None:
-            return head, basis, None
-        usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
-        outlook, folded = await self._folds.before_window(usage)
-        if folded:
-            head = await self._store.head(session_id)
-            basis = await self._windows.basis(head, None)
-        return head, basis, outlook
+        outlook: FoldDecision | None = None
+        if self._folds is not None and max_tokens is None:
+            usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
+            outlook, folded = await self._folds.before_window(usage)
+            head, basis = await self._after_fold(head, basis, folded)
+        window = await self._windows.window(head, basis, once=max_tokens is not None)
+        if self._folds is not None and outlook is not None and not outlook.wait and window.is_cut:
+            usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
+            outlook, folded = await self._folds.before_window(attrs.evolve(usage, used=max(usage.used, usage.limit)))
+            if folded:
+                head, basis = await self._after_fold(head, basis, folded)
+                window = await self._windows.window(head, basis)
+        return head, await self._windows.with_fragments(session_id, window), outlook
+
+    async def _after_fold(self, head: Head, basis: Basis, folded: bool) -> tuple[Head, Basis]:
+        """The head and the basis as they are now, if the log was `folded` since."""
+        if not folded:
+            return head, basis
+        head = await self._store.head(head.session_id)
+        return head, await self._windows.basis(head, None)
 
     async def _context_for(
         self, provider: ProviderProfile, head: Head, window: SessionWindow, outlook: FoldDecision | None
@@ -315,8 +325,7 @@ class ContextEngine:
 
     async def get_context_stats(self, session_id: str) -> ContextStats:
         check_session(session_id)
-        head, basis, _ = await self._ready(session_id, None)
-        window = await self._windows.with_fragments(session_id, await self._windows.window(head, basis))
+        head, window, _ = await self._current(session_id, None)
         return stats_of(head, window, self._counter, tool_tokens=self._tool_tokens, model_window=self._budget.window)
 
     async def original(self, session_id: str, message_id: str) -> Message | None:

@@ -199,7 +199,7 @@ class HistoryFolder:
         seqs = {entry.message.id: entry.seq for entry in given.entries}
         record = FoldRecord(
             previous=old.seq,
-            first=old.first or min([entry.seq for entry in gone], default=0),
+            first=min([entry.seq for entry in gone] + [old.first] * (old.first > 0), default=0),
             through=through,
             messages=base.messages + len(gone),
             tokens=base.tokens + sum([entry.tokens for entry in gone]),

@@ -226,6 +226,11 @@ class SessionWindow:
     settled: View
     open: tuple[Entry, ...] = ()
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether something is left out that no summary stands for: stand-ins and repairs take room that no count foresees."""
+        return self.region.messages - self.region.folded > self.view.said
+
     def extended(self, said: Sequence[Entry], head: Head, counter: TokenCounter) -> SessionWindow | None:
         """The window of the log up to `head`, where `said` was added; None if that is not the old one with more behind it."""
         settled = self.settled

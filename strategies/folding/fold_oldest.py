@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 
@@ -43,6 +44,7 @@ from .policy import FoldPolicy
 __all__ = ["FoldOldest"]
 
 _RAW_REACH = 16_000  # tokens: a fold of a large window, and little enough for a model to read each time
+_LARGE = 8_000  # tokens to read; so much is read in a thread, that others on the event loop need not wait
 _LEAST_SUMMARY = 24  # tokens for summary message and its header where the share of a small window would be less
 
 
@@ -60,7 +62,8 @@ class FoldOldest:
 
     What is rewritten or folded is in `Compression.fold`, so that a manager does it once and for good. `raw_reach` is how many
     tokens of raw history are read again for a new summary, instead of the old one, so that errors do not pile up (R122): 16 000,
-    but 0 for the extractive summarizer, which keeps the words as they are.
+    but 0 for the extractive summarizer, which keeps the words as they are. Set it to 0 for a summarizer that continues the live
+    request (`same_model`), since the raw history is not what was sent.
     """
 
     counter: TokenCounter
@@ -106,7 +109,7 @@ class FoldOldest:
         before = {message.id: message for message in messages}
         rewritten = tuple([message for message in layered if message is not before[message.id]])
         if rewritten and self.estimate_tokens(layered) <= target.aim:
-            fold, stays = self._rewriting(messages, layered, rewritten, target)
+            fold, stays = await self._rewriting(messages, layered, rewritten, target)
             return await self._result(messages, stays, max_tokens, "old tool results were shortened", fold)
         try:
             fold, stays = await self._folding(messages, layered, rewritten, target)
@@ -130,14 +133,13 @@ class FoldOldest:
                 current = result.messages
         return current
 
-    def _rewriting(
+    async def _rewriting(
         self, given: Sequence[Message], layered: Sequence[Message], rewritten: tuple[Message, ...], target: _Target
     ) -> tuple[Fold, list[Message]]:
         """The fold that only makes tool results shorter: their facts are kept, and the summary stays."""
         earlier, old = _of_kind(given, Kind.SUMMARY), _of_kind(given, Kind.FACTS)
         ids = {message.id for message in rewritten}
-        found = extract_facts([message for message in given if message.id in ids])
-        ledger = merged(ledger_of(old), found, max_facts=self.policy.max_facts)
+        ledger = await self._ledger(old, [message for message in given if message.id in ids])
         stays = [message for message in layered if message is not old and message is not earlier]
         facts = self._facts(ledger, stays if earlier is None else [earlier, *stays], target, f"facts/{_name(rewritten)}")
         fold = Fold(summary=earlier, facts=facts, ledger=ledger, rewritten=rewritten, origin="layers")
@@ -159,8 +161,7 @@ class FoldOldest:
         stays = [message for message in steps.messages if message.id not in cut.covers]
         name = _name(covered)
         read = cut.covers | {message.id for message in rewritten}
-        found = extract_facts([message for message in given if message.id in read])
-        ledger = merged(ledger_of(old), found, max_facts=self.policy.max_facts)
+        ledger = await self._ledger(old, [message for message in given if message.id in read])
         written = await self._written(given, covered, stays, earlier, ledger, target)
         summary = summary_message(written.summary, id=f"summary/{name}")
         ledger = merged(ledger, written.summary.facts, max_facts=self.policy.max_facts)
@@ -211,11 +212,20 @@ class FoldOldest:
             raise _NothingFolded("no summary could be kept") from error
         return CheckedSummary(summary=summary, usage=summary.usage)
 
+    async def _ledger(self, old: Message | None, messages: list[Message]) -> FactLedger:
+        """The ledger so far with the facts of the messages."""
+
+        def read() -> FactLedger:
+            return merged(ledger_of(old), extract_facts(messages), max_facts=self.policy.max_facts)
+
+        return await asyncio.to_thread(read) if self.estimate_tokens(messages) > _LARGE else read()
+
     def _facts(self, ledger: FactLedger, beside: list[Message], target: _Target, id: str) -> Message | None:
         """The ledger as a message, with as many facts in its text as there is room for."""
         used = self.estimate_tokens(beside)
         room = min(self.policy.facts_cap(target.room), max(target.aim - used, (target.max_tokens - used) // 2, 0))
-        return facts_message(ledger, self.counter, room, beside=beside, id=id)
+        message = facts_message(ledger, self.counter, room, beside=beside, id=id)
+        return message if message is not None and "\n" in message.text else None  # a heading alone says nothing
 
     async def _result(
         self, given: Sequence[Message], window: Sequence[Message], max_tokens: int, reason: str, fold: Fold | None

@@ -52,7 +52,7 @@ class FoldPolicy:
     facts_share: float = 0.50
     facts_tokens: int = 4_000
     summary_reserve: float = 0.05
-    max_facts: int = 4_096
+    max_facts: int = 2_048
     expected_turns: float | None = None
     prices: Prices = field(default=PRICES["unknown"])
 
@@ -111,10 +111,10 @@ class FoldPolicy:
         """The expected size of the history after a fold, where the messages to keep take `latest` tokens.
 
         That is the target. If these, summary and facts are larger at their most, as in a small window, it is what they take, but
-        at most `light`, below which no fold begins: a fold goes into the messages to keep where they leave no room.
+        at most the middle between target and `light`: a fold goes into the messages to keep where they leave no room.
         """
         full = latest + self.summary_cap(room) + self.facts_cap(room)
-        return max(_share(room, self.target_share), min(full, _share(room, self.light)))
+        return max(_share(room, self.target_share), min(full, _share(room, (self.target_share + self.light) / 2)))
 
     def expected_turns_after(self, turns_since_fold: int) -> float:
         """How many more requests a fold may take to pay for itself, so many requests after the last one.
