@@ -4,7 +4,6 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Sequence
-from typing import cast
 
 import pytest
 
@@ -24,16 +23,18 @@ from contextport.conformance_tests import (
 )
 from contextport.conformance_tests.reference_classifier import ReferenceClassifier
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
+from contextport.conformance_tests.reference_compacting_manager import ReferenceCompactingManager
 from contextport.conformance_tests.reference_counter import ReferenceCounter
+from contextport.conformance_tests.reference_folding_strategy import ReferenceFoldingStrategy
+from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
 from contextport.conformance_tests.reference_memory import ReferenceMemory
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import ReferenceStore
-from contextport.conformance_tests.reference_strategy import ReferenceStrategy
 from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
-from contextport.contracts import ChatModel, PortMismatch
+from contextport.contracts import ChatModel, Message, PortMismatch
 from contextport.contracts.memory import LongTermMemory
 
 WITHOUT_PYTEST = """
@@ -57,9 +58,13 @@ def python(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_port_has_a_check() -> None:
-    def second(manager: object, counter: object, budget: object) -> ReferenceShapingManager:
-        assert isinstance(manager, ReferenceShapingManager)
-        return cast(ReferenceShapingManager, manager.second(counter, budget))  # type: ignore[arg-type]
+    def second(manager: object, counter: object, budget: object) -> ReferenceManager:
+        assert isinstance(manager, ReferenceManager)
+        return manager.second(counter, budget)  # type: ignore[arg-type]
+
+    def behind(manager: object, session_id: str, summary: Message) -> Sequence[Message]:
+        assert isinstance(manager, ReferenceCompactingManager)
+        return manager.messages_behind(session_id, summary)
 
     def model(script: Sequence[Scripted]) -> ReferenceModel:
         return ReferenceModel(ReferenceProvider(script, ChatModelConformance.secret))
@@ -78,8 +83,11 @@ def test_every_port_has_a_check() -> None:
     checked = {
         "STORE": check_context_store(ReferenceStore),
         "COUNTER": check_token_counter(ReferenceCounter),
-        "STRATEGY": check_compression_strategy(ReferenceStrategy),
-        "MANAGER": check_context_manager(ReferenceShapingManager, second=second),
+        "STRATEGY": check_compression_strategy(ReferenceFoldingStrategy, on=ReferenceFoldingStrategy),
+        "MANAGER": [
+            *check_context_manager(ReferenceShapingManager, second=second),
+            *check_context_manager(ReferenceCompactingManager, second=second, behind=behind),
+        ],
         "SINK": check_event_sink(lambda: ReferenceSink([])),
         "LIMITS": check_limits_source(ReferenceLearningLimits, known=[("small", "")]),
         "CODEC": check_message_codec(ReferenceCodec, requests=REQUESTS, unknown_blocks=UNKNOWN_BLOCKS),
@@ -97,6 +105,8 @@ def test_every_port_has_a_check() -> None:
         ("STORE-17", "write broken_store, so that a failing backend can be tried"),
         ("STORE-21", "write reopen_store, so that a second store can be opened on the same backend"),
         ("STORE-22", "write reopen_store, so that a second store can be opened on the same backend"),
+        *((f"MANAGER-{n}", "ReferenceShapingManager does not provide Compacts") for n in (25, 26, 27)),
+        *((f"MANAGER-{n}", "ReferenceCompactingManager does not provide ShapesWindow") for n in (23, 24)),
     ]
 
 

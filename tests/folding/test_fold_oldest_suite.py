@@ -1,0 +1,61 @@
+"""FoldOldest under the suite of strategies: alone, after other layers, and on a summarizer that fails."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from contextport.conformance_tests import CompressionStrategyConformance
+from contextport.contracts import (
+    CompressionStrategy,
+    FoldsHistory,
+    Summarizer,
+    Summary,
+    SummaryFailed,
+    SummaryRequest,
+    TokenCounter,
+    implements,
+)
+from contextport.strategies.folding import FoldOldest
+from contextport.strategies.summaries import CheckedSummarizer
+from contextport.strategies.tool_results import BudgetToolResults, ShrinkToolResults
+
+
+class FoldOldestConformance(CompressionStrategyConformance):
+    claims = frozenset({FoldsHistory})
+    rounds = 1
+    budget_step = 11
+    known_deviations: ClassVar[Mapping[str, str]] = {
+        "STRATEGY-24": "where the newest step fits and pins do not, the last resort drops the summary together with the pins",
+    }
+
+    def layers(self, counter: TokenCounter) -> tuple[CompressionStrategy, ...]:
+        return ()
+
+    def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
+        return FoldOldest(counter, layers=self.layers(counter))
+
+    def make_strategy_on(self, counter: TokenCounter, summarizer: Summarizer) -> CompressionStrategy:
+        return FoldOldest(counter, summarizer=summarizer, layers=self.layers(counter))
+
+
+class TestAlone(FoldOldestConformance):
+    pass
+
+
+class TestAfterToolResultLayers(FoldOldestConformance):
+    def layers(self, counter: TokenCounter) -> tuple[CompressionStrategy, ...]:
+        return (BudgetToolResults(counter), ShrinkToolResults(counter))
+
+
+class TestOnASummarizerThatFails(FoldOldestConformance):
+    def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
+        return FoldOldest(counter, summarizer=CheckedSummarizer(Unreachable(), counter))
+
+
+@implements(Summarizer)
+class Unreachable:
+    """A summarizer whose model cannot be reached."""
+
+    max_input: int | None = None
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        raise SummaryFailed(f"{len(request.messages)} messages were not summarised: no connection", faults=("failed",))
