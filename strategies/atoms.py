@@ -17,10 +17,10 @@ from contextport.contracts.counting import message_sizes
 
 from .gap_marker import omitted_by
 
-__all__ = ["Step", "Steps", "arrange", "is_system", "newest_question", "split"]
+__all__ = ["MEMORY", "Step", "Steps", "arrange", "is_system", "newest_question", "split"]
 
 _GAP = Kind.GAP  # looking a member up in its class takes as long as a function call
-_MEMORY = frozenset({Kind.SUMMARY, Kind.FACTS})  # they stand for what is no longer there
+MEMORY = frozenset({Kind.SUMMARY, Kind.FACTS})  # they stand for what is no longer there
 INTERRUPTED = "No result: the call was interrupted before it answered."
 
 
@@ -153,7 +153,7 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     offsets = _offsets(messages, counter)
     view = arrange(messages)
     sizes = message_sizes(view, counter)
-    marked = [message.marked or message.kind in _MEMORY for message in view]
+    marked = [message.marked or message.kind in MEMORY for message in view]
     steps: list[Step] = []
     claimants: list[int] = []
     system: list[int] = []

@@ -9,13 +9,12 @@ from attrs import frozen
 from contextport.contracts import Importance, Kind, Message, TokenCounter, message_tokens
 from contextport.contracts.counting import total_tokens
 
-from .atoms import Step, Steps
+from .atoms import MEMORY, Step, Steps
 from .gap_marker import gap_marker
 
 __all__ = ["Extras", "Selection", "extras_before", "select", "window_from"]
 
 PIN_SHARE = 0.5  # R95: above half of the budget, pins give way
-_MEMORY = frozenset({Kind.SUMMARY, Kind.FACTS})
 GAP_SHARE = 0.1  # a gap message is worth this much of a budget at most
 
 
@@ -48,7 +47,7 @@ def extras_before(steps: Steps, start: int, max_tokens: int) -> Extras:
     spent, cap = 0, int(max_tokens * PIN_SHARE)
     for n in _claims(steps, start, head):
         own_head = steps.steps[n].head
-        if steps.messages[steps.steps[n].start].kind in _MEMORY:
+        if steps.messages[steps.steps[n].start].kind in MEMORY:
             kept.add(n)
             continue
         wanted = {n} if own_head is None else {n, own_head}
@@ -75,7 +74,7 @@ def _claims(steps: Steps, start: int, head: int | None) -> list[int]:
 
 def _rank(message: Message, same_turn: bool) -> int:
     """How strong a message's claim to stay is; 0 for none."""
-    if message.kind in _MEMORY:
+    if message.kind in MEMORY:
         return 1000
     if message.pinned:
         return 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextport.contracts import Message, TokenCounter, message_tokens
 
-from .atoms import Steps, is_system, newest_question
+from .atoms import MEMORY, Steps, is_system, newest_question
 from .head_and_tail import shorten_message
 from .selection import extras_before, select
 
@@ -12,7 +12,8 @@ __all__ = ["give_up_order", "shorten_to_fit", "squeeze"]
 
 
 def squeeze(steps: Steps, max_tokens: int, counter: TokenCounter) -> tuple[Message, ...]:
-    """The best legal window that fits, from most to least: newest step and pins, without pins, the newest question alone.
+    """The best legal window that fits, from most to least: newest step with summary and pins, without pins, without a summary,
+    the newest question alone.
 
     Returns the smallest one, over budget, when none fits.
     """
@@ -32,7 +33,8 @@ def _candidates(steps: Steps, max_tokens: int) -> list[list[int]]:
     question = next((n for n in range(last, -1, -1) if steps.messages[steps.steps[n].start].opens_turn), None)
     asked = [] if question is None else [question]
     pins = extras_before(steps, last, max_tokens).steps
-    return [[*pins, *asked, last], [*asked, last], asked or [last]]
+    memory = [n for n in pins if steps.messages[steps.steps[n].start].kind in MEMORY]
+    return [[*pins, *asked, last], [*memory, *asked, last], [*asked, last], asked or [last]]
 
 
 def shorten_to_fit(messages: tuple[Message, ...], max_tokens: int, counter: TokenCounter) -> tuple[Message, ...]:

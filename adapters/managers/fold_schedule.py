@@ -59,13 +59,17 @@ def usage_of(head: Head, fold: LiveFold | None, *, system: int, limit: int, mess
 
 @define
 class _Progress:
-    """What is known of a session's folds in this process: one that is being made, and the last try if it was fruitless."""
+    """What is known of a session's folds in this process: one that is being made, and the last try if it was fruitless.
+
+    After a fold, usages are stale until the next window is made.
+    """
 
     task: asyncio.Task[bool] | None = None
     failed: bool = False
     tried_at: float | None = None
     tried_tokens: int = 0
     requested_at: float | None = None
+    is_stale: bool = False
     reported: FoldReason | None = None
 
 
@@ -84,6 +88,8 @@ class FoldSchedule:
 
     def added(self, usage: FoldUsage) -> None:
         """Start a fold in the background, if one is due after an add."""
+        if self._progress(usage.session_id).is_stale:
+            return
         decision = self._decided(usage)
         if decision.act:
             self._start(usage, decision)
@@ -95,7 +101,7 @@ class FoldSchedule:
         """
         decision = self._decided(usage)
         progress = self._progress(usage.session_id)
-        progress.requested_at = self.clock()
+        progress.requested_at, progress.is_stale = self.clock(), False
         if decision.act:
             self._start(usage, decision)
         elif decision.reason not in _SILENT and decision.reason is not progress.reported:
@@ -105,6 +111,7 @@ class FoldSchedule:
         if not decision.wait or task is None or not _here(task):
             return decision, False
         await asyncio.wait({task}, timeout=self.policy.wait_seconds)
+        progress.is_stale = False
         return decision, task.done() and not task.cancelled() and task.exception() is None and task.result()
 
     async def compact(self, usage: FoldUsage) -> bool:
@@ -157,7 +164,7 @@ class FoldSchedule:
             self.report(task.session_id, EventKind.FOLD_FAILED, {"reason": type(error).__name__, "tokens": usage.used})
             folded, failed = False, True
         progress.tried_at = None if folded else self.clock()
-        progress.tried_tokens, progress.failed = usage.used, failed
+        progress.tried_tokens, progress.failed, progress.is_stale = usage.used, failed, folded
         return folded
 
     def _progress(self, session_id: str) -> _Progress:

@@ -1,4 +1,7 @@
-"""Original words brought back: what the question asks about and a fold took out of the window (R132)."""
+"""Original words brought back: what a question asks about and a fold took out of the window (R132).
+
+A fragment stands before the question that it was brought back for, and stays there until the next fold: windows only grow.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,9 @@ import hashlib
 from collections.abc import Sequence
 
 import attrs
-from attrs import frozen
+from attrs import field, frozen
 
 from contextport.contracts import ContextStore, Entry, Fact, Kind, Message, Text, TokenCounter, message_tokens
-from contextport.strategies import newest_question
 from contextport.strategies.facts import fragment_of
 
 from .live_fold import LiveFold
@@ -17,69 +19,99 @@ from .session_window import SessionWindow, slots_of
 
 __all__ = ["Fragments", "fragments_for", "with_fragments"]
 
-_ROOM_SHARE = 0.1  # of the window, for all fragments together
-_MOST_TOKENS = 1_000
+_ROOM_SHARE = 0.1  # of the window, for all fragments between two folds
+_MOST_TOKENS = 2_000
 _MOST_FACTS = 4
+_LONGEST_QUESTION = 2_000  # characters: what is longer is material to work on, not a question
 _HEADER = "[Said earlier]"
 
 
-@frozen
+@frozen(kw_only=True)
 class Fragments:
-    """What is brought back for one question under one fold; `message` is None if the question asks for nothing of the kind."""
+    """What was brought back under one fold, for the questions of a window that begins at `first`.
 
-    question_id: str
+    `by_question` has the message for each question that was looked at, or None. `seqs` are the log entries that were quoted.
+    """
+
     record_seq: int
-    message: Message | None
+    first: str
+    by_question: dict[str, Message | None] = field(factory=dict[str, Message | None])
+    seqs: frozenset[int] = frozenset()
+    tokens: int = 0
 
 
 async def fragments_for(
     window: SessionWindow, session_id: str, store: ContextStore, counter: TokenCounter, known: Fragments | None
 ) -> Fragments | None:
-    """The fragments for the newest question of the window, or None without a fold or a question.
+    """The fragments for the questions of the window, or None without a fold.
 
-    They depend on the question, the fold and the size of the window alone, so that they stay put during a turn. `known` is what
-    was found before; it serves as long as question and fold are the same.
+    They are a function of the fold and of the window alone. `known` is what was found for it before.
     """
-    fold, place = window.region.fold, newest_question(window.view.messages)
-    if fold is None or place is None:
+    fold, messages = window.region.fold, window.view.messages
+    if fold is None:
         return None
-    question = window.view.messages[place]
-    if known is not None and (known.question_id, known.record_seq) == (question.id, fold.record.seq):
-        return known
+    first = next((message.id for message in messages if message.in_conversation), "")
+    if known is None or (known.record_seq, known.first) != (fold.record.seq, first):
+        known = Fragments(record_seq=fold.record.seq, first=first)
     room = min(_MOST_TOKENS, int((window.basis.room.limit - window.basis.system) * _ROOM_SHARE))
-    found = await _originals(fold, fold.index.asked(question), session_id, window.basis.epoch, store)
-    return Fragments(question.id, fold.record.seq, _message(question, found, counter, room))
+    standing = {entry.message.id for entry in fold.standing}
+    for question in _new_questions(messages, known):
+        found: list[tuple[Fact, Entry]] = []
+        if question.id not in standing and len(question.text) <= _LONGEST_QUESTION and known.tokens < room:
+            found = await _originals(fold, fold.index.asked(question), known.seqs, session_id, window.basis.epoch, store)
+        message, seqs = _message(question, found, counter, room - known.tokens)
+        known = attrs.evolve(
+            known,
+            by_question={**known.by_question, question.id: message},
+            seqs=known.seqs | seqs,
+            tokens=known.tokens + (0 if message is None else message_tokens(message, counter)),
+        )
+    return known
+
+
+def _new_questions(messages: Sequence[Message], known: Fragments) -> list[Message]:
+    """The questions that were not looked at yet, in their order: the newest ones."""
+    new: list[Message] = []
+    for message in reversed(messages):
+        if message.opens_turn:
+            if message.id in known.by_question:
+                break
+            new.insert(0, message)
+    return new
 
 
 async def _originals(
-    fold: LiveFold, facts: Sequence[Fact], session_id: str, epoch: int, store: ContextStore
+    fold: LiveFold, facts: Sequence[Fact], quoted: frozenset[int], session_id: str, epoch: int, store: ContextStore
 ) -> list[tuple[Fact, Entry]]:
     """The newest folded message of each fact that is in no window any more, at most a few."""
-    record, found = fold.record, list[tuple[Fact, Entry]]()
-    standing = set(record.kept)
+    record, standing = fold.record, set(fold.record.kept)
+    found: dict[int, tuple[Fact, Entry]] = {}
     for fact in facts:
         seqs = [record.places[source] for source in fact.sources if source in record.places]
-        if not seqs or max(seqs) > record.through or standing & set(seqs) or any(e.seq == max(seqs) for _, e in found):
+        newest = max(seqs, default=0)
+        if not 0 < newest <= record.through or newest in quoted or newest in found or standing.intersection(seqs):
             continue
-        seq = max(seqs)
-        found += [(fact, entry) for entry in await store.read(session_id, after=seq - 1, before=seq + 1, limit=1, epoch=epoch)]
+        for entry in await store.read(session_id, after=newest - 1, before=newest + 1, limit=1, epoch=epoch):
+            found[newest] = (fact, entry)
         if len(found) == _MOST_FACTS:
             break
-    return found
+    return list(found.values())
 
 
-def _message(question: Message, found: list[tuple[Fact, Entry]], counter: TokenCounter, room: int) -> Message | None:
-    """The fragments as one message within `room` tokens: as many as fit, in the order of the log."""
-    lines: list[tuple[int, str]] = []
+def _message(
+    question: Message, found: list[tuple[Fact, Entry]], counter: TokenCounter, room: int
+) -> tuple[Message | None, frozenset[int]]:
+    """The fragments as one message within `room` tokens, in the order of the log, and the entries that are quoted in it."""
+    lines: dict[int, str] = {}
     message: Message | None = None
     for fact, entry in found:
         left = room - (0 if message is None else message_tokens(message, counter))
         text = fragment_of(entry.message, fact, counter, left)
-        more = sorted([*lines, (entry.seq, f"{entry.message.role}: {text}")])
-        longer = _of_lines(question, [line for _, line in more])
+        more = dict(sorted({**lines, entry.seq: f"{entry.message.role}: {text}"}.items()))
+        longer = _of_lines(question, list(more.values()))
         if text and message_tokens(longer, counter) <= room:
             lines, message = more, longer
-    return message
+    return message, frozenset(lines)
 
 
 def _of_lines(question: Message, lines: list[str]) -> Message:
@@ -89,14 +121,19 @@ def _of_lines(question: Message, lines: list[str]) -> Message:
 
 
 def with_fragments(window: SessionWindow, fragments: Fragments | None, counter: TokenCounter) -> SessionWindow:
-    """The window with the fragments before its newest question; the same window where there are none, or no room."""
-    if fragments is None or fragments.message is None:
+    """The window with each fragment before its question; the same window where there are none, or no room."""
+    if fragments is None or not fragments.tokens:
         return window
-    message, view = fragments.message, window.view
-    tokens = view.tokens + message_tokens(message, counter)
-    place = newest_question(view.messages)
-    if place is None or tokens > window.basis.room.limit:
+    view = window.view
+    messages: list[Message] = []
+    tokens = view.tokens
+    for message in view.messages:
+        fragment = fragments.by_question.get(message.id)
+        if fragment is not None:
+            messages.append(fragment)
+            tokens += message_tokens(fragment, counter)
+        messages.append(message)
+    if tokens > window.basis.room.limit:
         return window
-    messages = (*view.messages[:place], message, *view.messages[place:])
-    shown = attrs.evolve(view, messages=messages, tokens=tokens, slots=slots_of(messages, window.region.sources))
+    shown = attrs.evolve(view, messages=tuple(messages), tokens=tokens, slots=slots_of(messages, window.region.sources))
     return attrs.evolve(window, view=shown)
