@@ -134,7 +134,7 @@ async def looking_changes_nothing(suite: Suite) -> None:
         await manager.set_system_prompt("s", "Be brief.")
         for message in WORDY:
             await manager.add_message("s", message)
-            await suite.settle(manager, "s")
+            await suite.settle(manager)
             first = await manager.get_context("s")
             stats = await manager.get_context_stats("s")
             again = await manager.get_context("s")

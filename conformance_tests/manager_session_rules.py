@@ -74,7 +74,7 @@ async def stats_are_true(suite: Suite) -> None:
             for message in WORDY:
                 added = {**message, "id": f"{message['id']} {prompt}"}
                 await manager.add_message("s", added)
-                await suite.settle(manager, "s")
+                await suite.settle(manager)
                 stats = await manager.get_context_stats("s")
                 context = await manager.get_context("s")
                 tokens = sum(map(counter.count_message, context.messages))
@@ -242,7 +242,7 @@ async def managers_share_the_store_alone(suite: Suite) -> None:
         await fill(second, "s", WORDY[n])
         await fill(one, "s", WORDY[n + 1])
         for manager in (one, second):
-            await suite.settle(manager, "s")
+            await suite.settle(manager)
         windows = [(await manager.get_context("s")).messages for manager in (one, second)]
         assert windows[0] == windows[1], "two managers over one store have two windows"
         assert WORDY[n]["id"] in [message.id for message in windows[0]], "what one manager added is not in the other's window"

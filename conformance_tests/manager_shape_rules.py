@@ -51,7 +51,7 @@ async def one_window_of_another_size(suite: Suite) -> None:
     manager: Any = await suite.manager(Budget.of(250))
     await manager.set_system_prompt("s", "Be brief.")
     await fill(manager, "s", *WORDY)
-    await suite.settle(manager, "s")
+    await suite.settle(manager)
     usual = _shown(await manager.get_context("s"))
     whole = counter.count_text("Be brief.") + sum(counter.count_text(str(message["content"])) for message in WORDY)
     for max_tokens in (60, 120, 250, 10 * whole):
