@@ -107,14 +107,14 @@ class _Counters(TokenCounterConformance):
 
 
 class _Strategies(CompressionStrategyConformance):
-    adapter_class: type[ReferenceStrategy] = ReferenceStrategy
+    adapter_class = ReferenceStrategy
 
     def make_strategy(self, counter: TokenCounter) -> ReferenceStrategy:
         return self.adapter_class(counter)
 
 
 class _FoldingStrategies(_Strategies):
-    adapter_class: type[ReferenceFoldingStrategy] = ReferenceFoldingStrategy
+    adapter_class = ReferenceFoldingStrategy
 
     def make_strategy_on(self, counter: TokenCounter, summarizer: Summarizer) -> ReferenceFoldingStrategy:
         return self.adapter_class(counter, summarizer)
