@@ -25,6 +25,7 @@ from contextport.contracts import (
     ErrorClassifier,
     EventSink,
     InvalidArgument,
+    IsGrounded,
     Json,
     LearnsLimits,
     Limits,
@@ -95,7 +96,11 @@ def context_engine(
     if strategy is not None and summarizer is not None:
         raise InvalidArgument("both strategy and summarizer are given; hand the summarizer to the strategy", name="summarizer")
     if folding is None:
-        folding = FoldPolicy(prices=prices_for(model)) if model else FoldPolicy()
+        prices = prices_for(model)
+        asked = summarizer is not None and not provides(
+            summarizer, IsGrounded
+        )  # a model that is paid for, at most at these prices
+        folding = FoldPolicy(prices=prices.summarized_by_same_model(reads_prefix=False) if asked else prices)
     if strategy is None:
         strategy = folding_strategy(counter, summarizer=summarizer, folding=folding, tools=tools)
     return ContextEngine(

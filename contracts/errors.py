@@ -15,6 +15,7 @@ __all__ = [
     "ErrorCode",
     "InvalidArgument",
     "InvalidMessage",
+    "MemoryUnavailable",
     "MessageConflict",
     "ModelCallFailed",
     "PortMismatch",
@@ -24,6 +25,7 @@ __all__ = [
     "StoreCorrupt",
     "StoreUnavailable",
     "StrategyFailed",
+    "SummaryFailed",
 ]
 
 

@@ -57,7 +57,9 @@ async def show(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) -
         await _write_log(store, head, chosen, context, terminal)
         if context is not None:
             terminal.write_line(terminal.heading(f"window: {context.tokens:,} of {context.limit:,} tokens", terminal.out))
-            terminal.write_line(f"  {context.reason or 'everything fits'}; {context.omitted_count:,} messages left out")
+            summed = f"{context.folded_count:,} messages in the summary, " if context.folded_count else ""
+            left_out = context.omitted_count - context.folded_count
+            terminal.write_line(f"  {context.reason or 'everything fits'}; {summed}{left_out:,} messages left out")
             terminal.write_messages(context.as_chat())
 
 

@@ -14,7 +14,14 @@ from contextport.contracts import Event, EventKind, EventSink, implements
 __all__ = ["LoggingEventSink"]
 
 _WARNINGS = frozenset(
-    {EventKind.BUDGET_EXCEEDED, EventKind.STRATEGY_FAILED, EventKind.LIMITS_DEFAULTED, EventKind.LIMITS_NOT_SAVED}
+    {
+        EventKind.BUDGET_EXCEEDED,
+        EventKind.STRATEGY_FAILED,
+        EventKind.LIMITS_DEFAULTED,
+        EventKind.LIMITS_NOT_SAVED,
+        EventKind.MEMORY_FAILED,
+        EventKind.RECOVERY_FAILED,
+    }
 )
 _PLAIN = re.compile(r"[\w.:/+@-]+")
 
@@ -25,8 +32,8 @@ class LoggingEventSink:
     """One line per event, such as `context_compressed session=s1 messages=12 tokens=3400 compressed=true original=80` (R44).
 
     The data follow in their order. A value that is not one plain word is written as JSON, so that an event never takes a
-    second line. Exceeded budgets, failed strategies and limits that had to be defaulted or could not be saved are warnings,
-    everything else is of `level`. An error of the logger's handlers and filters is swallowed.
+    second line. Exceeded budgets, failed strategies, recoveries and memories, and limits that had to be defaulted or could
+    not be saved are warnings, everything else is of `level`. An error of the logger's handlers and filters is swallowed.
     """
 
     logger: logging.Logger = field(factory=lambda: logging.getLogger("contextport"))

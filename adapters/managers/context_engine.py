@@ -86,8 +86,7 @@ class ContextEngine:
 
     `ingest` shortens large tool results as they come in; the whole ones are kept in the log, see `original`.
 
-    `active_sessions` bounds how many sessions are held between calls; one that
-    is not held is read from the store again.
+    `active_sessions` bounds how many sessions are held between calls; one that is not held is read from the store again.
 
     Raises `PortMismatch` for a part that does not provide its port, `BudgetTooSmall` when tools and reserves leave no room.
     """

@@ -18,7 +18,7 @@ def context_of(
 ) -> Context:
     """The context of a window in the given view: its own, or the one made for a provider, with notes on that."""
     omitted = window.region.messages - view.said
-    mode = mode_of(view)
+    mode = mode_of(window)
     receipt = Receipt(
         session_id=head.session_id,
         epoch=window.basis.epoch,
@@ -65,7 +65,7 @@ def stats_of(head: Head, window: SessionWindow, counter: TokenCounter, *, tool_t
         last_turn_tokens=total_tokens(last_turn, counter),
         summary_tokens=total_tokens((m for m in view.messages if m.kind is Kind.SUMMARY), counter),
         facts_tokens=total_tokens((m for m in view.messages if m.kind is Kind.FACTS), counter),
-        folded_count=window.region.folded if mode_of(view) is Mode.SUMMARY else 0,
+        folded_count=window.region.folded if mode_of(window) is Mode.SUMMARY else 0,
         summarizer_input_tokens=0 if spent is None else spent.input_tokens,
         summarizer_output_tokens=0 if spent is None else spent.output_tokens,
         tool_schema_tokens=tool_tokens,
@@ -73,14 +73,16 @@ def stats_of(head: Head, window: SessionWindow, counter: TokenCounter, *, tool_t
         window=model_window,
         usage_ratio=(view.tokens - system) / (room.limit - system),
         token_ratio=room.ratio,
-        mode=mode_of(view),
+        mode=mode_of(window),
         counter=counter.name,
     )
 
 
-def mode_of(view: View) -> Mode:
+def mode_of(window: SessionWindow) -> Mode:
     """How a window is made up: with a summary, or of what was said alone."""
-    return Mode.SUMMARY if any(message.kind is Kind.SUMMARY for message in view.messages) else Mode.FULL
+    if window.region.fold is None:
+        return Mode.FULL
+    return Mode.SUMMARY if any(message.kind is Kind.SUMMARY for message in window.view.messages) else Mode.FULL
 
 
 def figures_of(context: Context) -> dict[str, Json]:

@@ -120,7 +120,12 @@ class FoldSchedule:
         if progress.task is not None and _here(progress.task):
             await asyncio.wait({progress.task})
         task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(FoldReason.ASKED))
-        return await self.folder.fold(task, partial(self.report, usage.session_id))
+        try:
+            async with asyncio.timeout(self.policy.give_up_seconds):
+                return await self.folder.fold(task, partial(self.report, usage.session_id))
+        except TimeoutError:
+            self.report(usage.session_id, EventKind.FOLD_FAILED, {"reason": "it took too long", "tokens": usage.used})
+            return False
 
     async def settle(self) -> None:
         """Wait until no fold is being made in this event loop."""

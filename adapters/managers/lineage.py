@@ -18,7 +18,6 @@ from contextport.contracts import (
     Head,
     InvalidArgument,
     Kind,
-    Message,
     Span,
     StoreCorrupt,
     Usage,
@@ -221,13 +220,13 @@ async def _lineage_without_pointer(store: ContextStore, head: Head, epoch: int) 
 async def _lineage_of(
     store: ContextStore, session_id: str, epoch: int, folds: tuple[FoldRecord, ...], *, is_certain: bool
 ) -> Lineage:
-    facts: Message | None = None
-    for fold in reversed(folds):
-        if fold.facts_id is not None:
-            _, _, entry = await fold_group(store, session_id, epoch, fold.seq)
-            facts = None if entry is None else entry.message
-            break
-    return Lineage(session_id=session_id, epoch=epoch, folds=folds, ledger=ledger_of(facts), is_certain=is_certain)
+    ledger = FactLedger()
+    if folds and folds[-1].facts_id is None:
+        ledger = folds[-1].ledger
+    elif folds:
+        _, _, facts = await fold_group(store, session_id, epoch, folds[-1].seq)
+        ledger = ledger_of(None if facts is None else facts.message)
+    return Lineage(session_id=session_id, epoch=epoch, folds=folds, ledger=ledger, is_certain=is_certain)
 
 
 def _coverages_of(folds: tuple[FoldRecord, ...]) -> tuple[Coverage, ...]:

@@ -44,6 +44,7 @@ from .policy import FoldPolicy
 __all__ = ["FoldOldest"]
 
 _RAW_REACH = 16_000  # tokens: a fold of a large window, and little enough for a model to read each time
+_MANY_FACTS = 200  # sorting so many takes some milliseconds
 _LARGE = 8_000  # tokens to read; so much is read in a thread, that others on the event loop need not wait
 _LEAST_SUMMARY = 24  # tokens for summary message and its header where the share of a small window would be less
 
@@ -141,7 +142,7 @@ class FoldOldest:
         ids = {message.id for message in rewritten}
         ledger = await self._ledger(old, [message for message in given if message.id in ids])
         stays = [message for message in layered if message is not old and message is not earlier]
-        facts = self._facts(ledger, stays if earlier is None else [earlier, *stays], target, f"facts/{_name(rewritten)}")
+        facts = await self._facts(ledger, stays if earlier is None else [earlier, *stays], target, _name(rewritten))
         fold = Fold(summary=earlier, facts=facts, ledger=ledger, rewritten=rewritten, origin="layers")
         return fold, _assembled(stays, earlier, facts)
 
@@ -162,10 +163,13 @@ class FoldOldest:
         name = _name(covered)
         read = cut.covers | {message.id for message in rewritten}
         ledger = await self._ledger(old, [message for message in given if message.id in read])
-        written = await self._written(given, covered, stays, earlier, ledger, target)
+        needed = await self._facts(ledger, stays, target, name)
+        taken = 0 if needed is None else message_tokens(needed, self.counter)
+        written = await self._written(given, covered, stays, earlier, ledger, target, taken)
         summary = summary_message(written.summary, id=f"summary/{name}")
-        ledger = merged(ledger, written.summary.facts, max_facts=self.policy.max_facts)
-        facts = self._facts(ledger, [summary, *stays], target, f"facts/{name}")
+        if written.summary.facts:
+            ledger = merged(ledger, written.summary.facts, max_facts=self.policy.max_facts)
+        facts = await self._facts(ledger, [summary, *stays], target, name)
         kept = {message.id for message in stays}
         fold = Fold(
             covers=tuple([message.id for message in covered]),
@@ -187,12 +191,14 @@ class FoldOldest:
         earlier: Message | None,
         ledger: FactLedger,
         target: _Target,
+        facts: int,
     ) -> CheckedSummary:
-        """The summary of what is covered, within what is left beside what stays."""
+        """The summary of what is covered, within what is left beside what stays and the facts, which no prose can replace."""
         header = message_tokens(summary_message(Summary(), id="header"), self.counter)
-        left = target.max_tokens - self.estimate_tokens(stays)
+        used = self.estimate_tokens(stays)
+        left = target.max_tokens - used
         least = min(_LEAST_SUMMARY, self.policy.summary_tokens, left)
-        cap = max(self.policy.summary_cap(target.room), least) - header
+        cap = max(min(self.policy.summary_cap(target.room), target.memory_beside(used) - facts), least) - header
         if cap < 1:
             raise _NothingFolded(f"no room for a summary: {left} tokens are left")
         request = SummaryRequest(
@@ -220,11 +226,14 @@ class FoldOldest:
 
         return await asyncio.to_thread(read) if self.estimate_tokens(messages) > _LARGE else read()
 
-    def _facts(self, ledger: FactLedger, beside: list[Message], target: _Target, id: str) -> Message | None:
-        """The ledger as a message, with as many facts in its text as there is room for."""
-        used = self.estimate_tokens(beside)
-        room = min(self.policy.facts_cap(target.room), max(target.aim - used, (target.max_tokens - used) // 2, 0))
-        message = facts_message(ledger, self.counter, room, beside=beside, id=id)
+    async def _facts(self, ledger: FactLedger, beside: list[Message], target: _Target, name: str) -> Message | None:
+        """The ledger as a message, with as many facts in its text as there is room for; None if there is room for none."""
+        room = min(self.policy.facts_cap(target.room), target.memory_beside(self.estimate_tokens(beside)))
+
+        def write() -> Message | None:
+            return facts_message(ledger, self.counter, room, beside=beside, id=f"facts/{name}")
+
+        message = await asyncio.to_thread(write) if len(ledger.facts) > _MANY_FACTS else write()
         return message if message is not None and "\n" in message.text else None  # a heading alone says nothing
 
     async def _result(
@@ -250,6 +259,10 @@ class _Target:
     max_tokens: int
     room: int
     aim: int
+
+    def memory_beside(self, used: int) -> int:
+        """What summary and facts may take beside `used` tokens: up to the aim, or half of what is left where that is more."""
+        return max(self.aim - used, (self.max_tokens - used) // 2, 0)
 
 
 def _of_kind(messages: Sequence[Message], kind: Kind) -> Message | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 import attrs
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from contextport.contracts import (
     InvalidArgument,
@@ -49,6 +50,13 @@ class _Attempt:
     cause: Exception | None = None
 
 
+@define
+class _Pause:
+    """The time until which the inner summarizer is left alone."""
+
+    until: float = float("-inf")
+
+
 @implements(Summarizer, IsGrounded)
 @frozen
 class CheckedSummarizer:
@@ -57,7 +65,8 @@ class CheckedSummarizer:
     The cap that is asked for is `max_tokens`, or less where a summary of that size would not be smaller by `min_gain` than what
     it replaces. `retries` is how often `inner` is asked again, also after it raised. The fallback is an `ExtractiveSummarizer`
     unless given, and is checked like any other. If that fails too, `SummaryFailed` is raised with all faults. Whatever `inner`
-    raises, but a cancellation, is a fault and does not get out.
+    raises, but a cancellation, is a fault and does not get out. After a request for which `inner` came to nothing, the fallback
+    alone is asked for `pause_seconds`: a model that is down or unfit is not paid for at every fold (W38, D17).
 
     Decisions and constraints of the user must be in the summary or in the request's ledger: with little room, hand in a ledger
     of what is kept anyway.
@@ -70,6 +79,9 @@ class CheckedSummarizer:
     )
     min_gain: float = field(kw_only=True, default=DEFAULT_GAIN)
     retries: int = field(kw_only=True, default=1)
+    pause_seconds: float = field(kw_only=True, default=60.0)
+    clock: Callable[[], float] = field(kw_only=True, default=time.monotonic, repr=False, eq=False)
+    _pause: _Pause = field(init=False, factory=lambda: _Pause(), repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         verify(self.inner, Summarizer)
@@ -111,6 +123,8 @@ class CheckedSummarizer:
             attempt = await self._attempt(summarizer, attrs.evolve(request, faults=(*request.faults, *told)), source)
             attempts.append(attempt)
             if attempt.summary is not None:
+                if len(attempts) > 1 + self.retries:
+                    self._pause.until = self.clock() + self.pause_seconds
                 usage = _total(attempts)
                 return CheckedSummary(
                     summary=attrs.evolve(attempt.summary, usage=usage), faults=_all_faults(attempts), usage=usage
@@ -124,6 +138,8 @@ class CheckedSummarizer:
 
     def _tried(self) -> list[Summarizer]:
         """Who is asked, in order. The same summarizer without a model would say the same again."""
+        if self.clock() < self._pause.until:
+            return [self.fallback]
         if isinstance(self.inner, ExtractiveSummarizer):
             return [self.inner] if self.fallback == self.inner else [self.inner, self.fallback]
         return [*[self.inner] * (1 + self.retries), self.fallback]

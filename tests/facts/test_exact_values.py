@@ -37,7 +37,7 @@ HOSTILE = [
         ("see src/app/main.py and /etc/hosts.", {"src/app/main.py", "main.py", "/etc/hosts"}),
         ("C:\\new\\a.txt, ~/notes.md and ./run.sh", {"C:\\new\\a.txt", "a.txt", "~/notes.md", "notes.md", "./run.sh", "run.sh"}),
         ("(https://example.com/a?b=c). www.example.org/", {"https://example.com/a?b=c", "www.example.org"}),
-        ("请看/tmp/a1.txt文件", {"/tmp/a1.txt", "a1.txt"}),
+        ("请看/srv/a1.txt文件", {"/srv/a1.txt", "a1.txt"}),
         ("1. first\n2) second\n 3、第三\n4 eggs", {"4"}),
         ("ticket12번, заказ A-17", {"ticket12", "A-17"}),
         ("الرقم ٣٥", {"35"}),
