@@ -25,7 +25,6 @@ from contextport.contracts import (
     ErrorClassifier,
     EventSink,
     InvalidArgument,
-    IsGrounded,
     Json,
     LearnsLimits,
     Limits,
@@ -42,6 +41,7 @@ from contextport.strategies.folding import FoldOldest, FoldPolicy, prices_for
 from contextport.strategies.limits_resolution import resolve_budget
 from contextport.strategies.provider_rules import profile_for
 from contextport.strategies.recovery import ContinuationPolicy, Responder
+from contextport.strategies.summaries import ExtractiveSummarizer
 from contextport.strategies.summaries.model_summarizer import ModelSummarizer
 from contextport.strategies.tool_results import BudgetToolResults, IngestPolicy, ShrinkToolResults
 
@@ -97,9 +97,7 @@ def context_engine(
         raise InvalidArgument("both strategy and summarizer are given; hand the summarizer to the strategy", name="summarizer")
     if folding is None:
         prices = prices_for(model)
-        asked = summarizer is not None and not provides(
-            summarizer, IsGrounded
-        )  # a model that is paid for, at most at these prices
+        asked = summarizer is not None and not isinstance(summarizer, ExtractiveSummarizer)  # of a model, and paid for
         folding = FoldPolicy(prices=prices.summarized_by_same_model(reads_prefix=False) if asked else prices)
     if strategy is None:
         strategy = folding_strategy(counter, summarizer=summarizer, folding=folding, tools=tools)
