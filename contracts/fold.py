@@ -140,7 +140,8 @@ class FoldsHistory(Port):
 
     Caller guarantees: the messages of an earlier fold, if there is one, come right after the system messages.
     Errors, concurrency, lifetime: as `CompressionStrategy`. A summarizer may take long: the caller sets the time limit.
-    Latitude: as `CompressionStrategy`; what a model writes need not be the same twice (STRATEGY-10 is about the rest).
+    Latitude: as `CompressionStrategy`; what a model writes need not be the same twice, nor what `faults` and `usage` of a fold
+    tell of models (STRATEGY-10 is about the rest).
     """
 
     @property
