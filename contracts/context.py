@@ -168,7 +168,7 @@ class Receipt:
     def to_json(self) -> str:
         """The receipt as one line of JSON."""
         slots = [slot.stored if isinstance(slot, Made) else [slot.first, slot.last] for slot in self.slots]
-        value = {
+        value: dict[str, Json] = {
             "receipt": 1,
             "session_id": self.session_id,
             "epoch": self.epoch,

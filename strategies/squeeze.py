@@ -19,7 +19,10 @@ def squeeze(steps: Steps, max_tokens: int, counter: TokenCounter) -> tuple[Messa
     """
     window = tuple(steps.messages[n] for n in steps.system)
     for kept in _candidates(steps, max_tokens):
-        window = shorten_to_fit(select(steps, kept, max_tokens, counter).messages, max_tokens, counter)
+        chosen = select(steps, kept, max_tokens, counter).messages
+        window = shorten_to_fit(chosen, max_tokens, counter)
+        if any(before.kind in MEMORY and before is not after for before, after in zip(chosen, window, strict=True)):
+            continue  # half a summary says nothing: the next window has none
         if sum(message_tokens(m, counter) for m in window) <= max_tokens:
             break
     return window
@@ -54,13 +57,13 @@ def give_up_order(messages: tuple[Message, ...], counter: TokenCounter) -> list[
     """Indices of the messages that may be shortened, first to give up first.
 
     Unpinned before pinned, less important before more, tool results before speech, larger before smaller; system messages are
-    never shortened and the newest question is last (R98 to R100, R165).
+    never shortened, and summary, facts and the newest question are last (R98 to R100, R165).
     """
     question = newest_question(messages)
 
-    def rank(n: int) -> tuple[bool, bool, int, bool, int]:
+    def rank(n: int) -> tuple[bool, bool, bool, int, bool, int]:
         message = messages[n]
         size = message_tokens(message, counter)
-        return (n == question, message.pinned, message.importance, not message.tool_results, -size)
+        return (n == question, message.kind in MEMORY, message.pinned, message.importance, not message.tool_results, -size)
 
     return sorted((n for n, message in enumerate(messages) if not is_system(message)), key=rank)

@@ -97,7 +97,7 @@ class FoldSchedule:
     async def before_window(self, usage: FoldUsage) -> tuple[FoldDecision, bool]:
         """Start a fold if one is due before a window is made, and wait for it if there is no room without (D17).
 
-        Returns the decision, and whether the log was folded since.
+        Returns the decision, and whether a fold was waited for to its end: of this process or, if it lost the race, of another.
         """
         decision = self._decided(usage)
         progress = self._progress(usage.session_id)
@@ -112,7 +112,7 @@ class FoldSchedule:
             return decision, False
         await asyncio.wait({task}, timeout=self.policy.wait_seconds)
         progress.is_stale = False
-        return decision, task.done() and not task.cancelled() and task.exception() is None and task.result()
+        return decision, task.done()
 
     async def compact(self, usage: FoldUsage) -> bool:
         """Fold now, whatever the thresholds say, and wait for it. A fold that is being made already is waited for first."""
