@@ -55,8 +55,8 @@ def test_readme_tests_as_the_check_does() -> None:
     assert install is not None
     assert ran is not None
     assert shlex.split(install[1]) == shlex.split(ran[1])
-    assert test.strip().endswith("python -m pytest -q")
-    assert "step python -m pytest -q" in check
+    assert test.strip().endswith("python -m pytest -q -n auto --dist loadgroup")
+    assert "step python -m pytest -q -n auto --dist loadgroup" in check
 
 
 def test_readme_shows_what_its_first_command_prints(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
