@@ -7,7 +7,7 @@ import functools
 import json
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 from attrs import define, field
 
@@ -19,8 +19,10 @@ from contextport.conformance_tests.exact_counters import WordsCounter
 from contextport.contracts import (
     Budget,
     ContextStore,
+    Draft,
     Entry,
     EventKind,
+    Head,
     Kind,
     Message,
     Summarizer,
@@ -37,6 +39,7 @@ from contextport.strategies.summaries import ExtractiveSummarizer
 from contextport.strategies.tool_results import ShrinkToolResults
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 SESSION = "garden"
 PROMPT = "You keep the diary of a garden"
@@ -186,7 +189,7 @@ class GatedSummarizer:
 
 @define
 class Calls:
-    """A store that counts its calls and has something done at one of them. It is the store itself in everything else.
+    """Counts the calls of the store `inner`, and has something done at one of them.
 
     At call number `at`, counted from 0, `before` is awaited first and `after` last. While `at` is None, nothing is counted.
     """
@@ -202,13 +205,18 @@ class Calls:
         self.at, self.before, self.after = at, actions.get("before"), actions.get("after")
         self.names.clear()
 
-    async def call(self, name: str, *args: Any, **named: Any) -> Any:
+    async def call(self, name: str, work: Coroutine[Any, Any, T]) -> T:
+        """Make the call `name`, which is `work`."""
         now = self.at is not None and len(self.names) == self.at
         if self.at is not None:
             self.names.append(name)
-        if now and self.before is not None:
-            await self.before()
-        result = await getattr(self.inner, name)(*args, **named)
+        try:
+            if now and self.before is not None:
+                await self.before()
+        except BaseException:
+            work.close()
+            raise
+        result = await work
         if now and self.after is not None:
             await self.after()
         return result
@@ -221,23 +229,34 @@ class WatchedStore:
 
     calls: Calls
 
-    async def head(self, session_id: str) -> Any:
-        return await self.calls.call("head", session_id)
+    async def head(self, session_id: str) -> Head:
+        return await self.calls.call("head", self.calls.inner.head(session_id))
 
-    async def append(self, session_id: str, drafts: Sequence[Any]) -> Any:
-        return await self.calls.call("append", session_id, drafts)
+    async def append(self, session_id: str, drafts: Sequence[Draft]) -> tuple[Entry, ...]:
+        return await self.calls.call("append", self.calls.inner.append(session_id, drafts))
 
-    async def read(self, session_id: str, **where: Any) -> Any:
-        return await self.calls.call("read", session_id, **where)
+    async def read(
+        self,
+        session_id: str,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int = 64,
+        marked: bool = False,
+        epoch: int | None = None,
+    ) -> tuple[Entry, ...]:
+        reading = self.calls.inner.read(session_id, after=after, before=before, limit=limit, marked=marked, epoch=epoch)
+        return await self.calls.call("read", reading)
 
-    async def put_state(self, session_id: str, state: str, *, expected: int, drafts: Sequence[Any] = ()) -> Any:
-        return await self.calls.call("put_state", session_id, state, expected=expected, drafts=drafts)
+    async def put_state(self, session_id: str, state: str, *, expected: int, drafts: Sequence[Draft] = ()) -> Head:
+        writing = self.calls.inner.put_state(session_id, state, expected=expected, drafts=drafts)
+        return await self.calls.call("put_state", writing)
 
-    async def clear(self, session_id: str) -> Any:
-        return await self.calls.call("clear", session_id)
+    async def clear(self, session_id: str) -> Head:
+        return await self.calls.call("clear", self.calls.inner.clear(session_id))
 
-    async def purge(self, session_id: str) -> Any:
-        return await self.calls.call("purge", session_id)
+    async def purge(self, session_id: str) -> int:
+        return await self.calls.call("purge", self.calls.inner.purge(session_id))
 
     async def close(self) -> None:
-        await self.calls.call("close")
+        await self.calls.call("close", self.calls.inner.close())
