@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextport.contracts import Compression, Fold, Kind, Message
 from contextport.strategies import is_system, newest_question
 
+from .result_check import answered
+
 __all__ = ["broken_fold_rule"]
 
 
@@ -15,10 +17,13 @@ def broken_fold_rule(given: Sequence[Message], result: Compression, fold: Fold) 
     covers = set(fold.covers)
     messages = {message.id: message for message in given}
     question = newest_question(given)
-    waiting = {call for message in given if message.kind is Kind.STAND_IN for call in _answered(message)}
-    if len(covers) != len(fold.covers) or not covers <= messages.keys() or covers & {message.id for message in result.messages}:
+    waiting = {call for message in given if message.kind is Kind.STAND_IN for call in _calls_of(message)}
+    covered = [message for message in given if message.id in covers]
+    if [message.id for message in covered] != list(fold.covers) or covers & {message.id for message in result.messages}:
         return "STRATEGY-23"
-    for message in (messages[id] for id in covers):
+    if not answered(covered) or not {message.id for message in fold.rewritten} <= messages.keys() - covers:
+        return "STRATEGY-23"
+    for message in covered:
         if is_system(message) or not message.in_conversation or waiting & {call.call_id for call in message.tool_calls}:
             return "STRATEGY-23"
     if question is not None and given[question].id in covers:
@@ -32,7 +37,7 @@ def broken_fold_rule(given: Sequence[Message], result: Compression, fold: Fold) 
     return "STRATEGY-25" if any(kind not in (Kind.SUMMARY, Kind.FACTS) for kind in first) else ""
 
 
-def _answered(message: Message) -> list[str]:
+def _calls_of(message: Message) -> list[str]:
     return [result.call_id for result in message.tool_results]
 
 

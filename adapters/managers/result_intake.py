@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from sys import maxsize
 
-from contextport.contracts import ContextStore, Entry, Kind, Message, ToolCall
+from contextport.contracts import ContextStore, Entry, Kind, Message, ToolCall, message_tokens
 from contextport.strategies.tool_results import IngestPolicy, original_of, original_record
 
 __all__ = ["original_in_log", "with_originals"]
@@ -25,7 +26,7 @@ async def with_originals(
     if not waiting:
         return tuple(messages)
     calls = _calls_in([*(entry.message for entry in recent), *messages])
-    if not waiting <= calls.keys() and any(policy.shortened(message, calls) is not None for message in messages):
+    if not waiting <= calls.keys() and any(message_tokens(message, policy.counter) > _least_of(policy) for message in messages):
         read = await store.read(session_id, limit=_CALLS_WITHIN)
         calls = _calls_in(entry.message for entry in read) | calls
     taken: list[Message] = []
@@ -45,6 +46,11 @@ async def original_in_log(store: ContextStore, session_id: str, message_id: str)
                 return original_of(entry.message)
         before = page[0].seq
     return None
+
+
+def _least_of(policy: IngestPolicy) -> int:
+    """The size up to which a result comes in whole, whatever tool it is of."""
+    return min([rule.max_tokens for rule in policy.rules if rule.keep != "all"], default=maxsize)
 
 
 def _calls_in(messages: Iterable[Message]) -> dict[str, ToolCall]:
