@@ -26,6 +26,7 @@ class FactKind(StrEnum):
     CONSTRAINT = "constraint"  # what has to hold: limits, prohibitions, formats, preferences
     TASK = "task"  # what is to be done, or was
     CONCLUSION = "conclusion"  # what a step came to
+    STATEMENT = "statement"  # anything else that the user said, in a short sentence of their own: the first to be given up
 
 
 class FactState(StrEnum):
