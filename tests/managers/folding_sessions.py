@@ -120,9 +120,10 @@ async def say(target: ContextEngine, messages: Iterable[Message], session: str =
     return [await target.add_message(session, message) for message in messages]
 
 
-async def begun(target: ContextEngine, count: int = 8) -> list[Message]:
-    """A session with its prompt and so many turns, and a question last. Returns what was said."""
-    await target.set_system_prompt(SESSION, PROMPT)
+async def begun(target: ContextEngine, count: int = 8, prompt: str = PROMPT) -> list[Message]:
+    """A session with its prompt, if any, so many turns, and a question last. Returns what was said."""
+    if prompt:
+        await target.set_system_prompt(SESSION, prompt)
     return await say(target, [*turns(count), Message.user("Go on", id="go")])
 
 
