@@ -55,7 +55,7 @@ from contextport.strategies.tool_results import IngestPolicy
 
 from .compression_guard import CompressionGuard
 from .context_report import context_of, figures_of, stats_of
-from .fold_schedule import FoldSchedule, usage_of
+from .fold_schedule import FoldSchedule
 from .history_folder import HistoryFolder
 from .message_intake import check_session, take
 from .provider_window import NO_PROVIDER, profile_of, view_for
@@ -275,12 +275,12 @@ class ContextEngine:
         basis = await self._windows.basis(head, max_tokens)
         outlook: FoldDecision | None = None
         if self._folds is not None and max_tokens is None:
-            usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
+            usage = self._windows.usage(head, basis)
             outlook, folded = await self._folds.before_window(usage)
             head, basis = await self._after_fold(head, basis, folded)
         window = await self._windows.window(head, basis, once=max_tokens is not None)
         if self._folds is not None and outlook is not None and not outlook.wait and window.is_cut:
-            usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
+            usage = self._windows.usage(head, basis)
             outlook, folded = await self._folds.before_window(attrs.evolve(usage, used=max(usage.used, usage.limit)))
             if folded:
                 head, basis = await self._after_fold(head, basis, folded)
@@ -343,7 +343,7 @@ class ContextEngine:
             )
         head = await self._store.head(session_id)
         basis = await self._windows.basis(head, max_tokens)
-        usage = usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
+        usage = self._windows.usage(head, basis)
         return await self._folds.compact(usage)
 
     async def settle(self) -> None:

@@ -39,16 +39,16 @@ class FoldUsage:
     turns: int
 
 
-def usage_of(head: Head, fold: LiveFold | None, *, system: int, limit: int, messages: int = 0, tokens: int = 0) -> FoldUsage:
-    """The usage of a session at `head`, with `messages` of `tokens` tokens added since."""
+def usage_of(head: Head, fold: LiveFold | None, *, system: int, limit: int, recalled: int = 0) -> FoldUsage:
+    """The usage of a session at `head`, with `recalled` tokens of what was brought back."""
     memory = folded_messages = folded_tokens = saved = 0
     if fold is not None:
         memory, saved = fold.tokens, fold.record.rewriting_saved
         folded_messages, folded_tokens = fold.record.messages, fold.record.tokens
-    unfolded, count = head.tokens + tokens - folded_tokens - saved, head.messages + messages - folded_messages
+    unfolded, count = head.tokens - folded_tokens - saved, head.messages - folded_messages
     return FoldUsage(
         session_id=head.session_id,
-        used=system + memory + unfolded,
+        used=system + memory + unfolded + recalled,
         limit=limit,
         system=system,
         memory=memory,

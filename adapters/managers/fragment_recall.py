@@ -1,6 +1,7 @@
 """Original words brought back: what a question asks about and a fold took out of the window (R132).
 
-A fragment stands before the question that it was brought back for, and stays there until the next fold: windows only grow.
+A fragment stands before the question that it was brought back for, and stays there until the next fold: windows only grow. It
+counts when a fold is decided on, and where there is no room for all of them, the oldest go.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from .session_window import SessionWindow, slots_of
 
 __all__ = ["Fragments", "fragments_for", "with_fragments"]
 
-_ROOM_SHARE = 0.1  # of the window, for all fragments between two folds
-_MOST_TOKENS = 2_000
+_ROOM_SHARE = 0.1  # of the window, for one question
+_MOST_TOKENS = 500
 _MOST_FACTS = 4
 _LONGEST_QUESTION = 2_000  # characters: what is longer is material to work on, not a question
 _HEADER = "[Said earlier]"
@@ -57,9 +58,9 @@ async def fragments_for(
     standing = {entry.message.id for entry in fold.standing}
     for question in _new_questions(messages, known):
         found: list[tuple[Fact, Entry]] = []
-        if question.id not in standing and len(question.text) <= _LONGEST_QUESTION and known.tokens < room:
+        if question.id not in standing and len(question.text) <= _LONGEST_QUESTION:
             found = await _originals(fold, fold.index.asked(question), known.seqs, session_id, window.basis.epoch, store)
-        message, seqs = _message(question, found, counter, room - known.tokens)
+        message, seqs = _message(question, found, counter, room)
         known = attrs.evolve(
             known,
             by_question={**known.by_question, question.id: message},
@@ -121,19 +122,19 @@ def _of_lines(question: Message, lines: list[str]) -> Message:
 
 
 def with_fragments(window: SessionWindow, fragments: Fragments | None, counter: TokenCounter) -> SessionWindow:
-    """The window with each fragment before its question; the same window where there are none, or no room."""
+    """The window with each fragment before its question, as many of the newest as there is room for."""
     if fragments is None or not fragments.tokens:
         return window
-    view = window.view
+    view, left = window.view, window.basis.room.limit - window.view.tokens
     messages: list[Message] = []
-    tokens = view.tokens
-    for message in view.messages:
+    for message in reversed(view.messages):
+        messages.append(message)
         fragment = fragments.by_question.get(message.id)
         if fragment is not None:
-            messages.append(fragment)
-            tokens += message_tokens(fragment, counter)
-        messages.append(message)
-    if tokens > window.basis.room.limit:
-        return window
+            left -= message_tokens(fragment, counter)
+            if left >= 0:
+                messages.append(fragment)
+    messages.reverse()
+    tokens = view.tokens + sum([message_tokens(m, counter) for m in messages if m.kind is Kind.RETRIEVED])
     shown = attrs.evolve(view, messages=tuple(messages), tokens=tokens, slots=slots_of(messages, window.region.sources))
     return attrs.evolve(window, view=shown)

@@ -9,7 +9,7 @@ from contextport.contracts.counting import total_tokens
 
 from .live_fold import LiveFold
 from .outliving import STEP_REACH, in_step, outliving, rest_of_step
-from .session_window import Region, newest_steps, note_sizes
+from .session_window import Region, newest_steps, note_sizes, shown_in
 
 __all__ = ["read_region"]
 
@@ -53,10 +53,10 @@ async def _read_tail(
         note_sizes(page, counter)
         said = [entry for entry in page if entry.message.in_conversation]
         tail = said + tail
-        start = 0 if size is None else newest_steps(tail, size, counter)
+        start = 0 if size is None else newest_steps(tail, size, counter, fold)
         if start:
             return tuple(tail[start:])
-        before, missing = page[0].seq, missing - total_tokens([entry.message for entry in said], counter)
+        before, missing = page[0].seq, missing - total_tokens([shown_in(entry, fold) for entry in said], counter)
     return tuple(tail)
 
 

@@ -41,6 +41,7 @@ __all__ = [
     "note_sizes",
     "rewritings_in",
     "said_in",
+    "shown_in",
     "slots_of",
     "stand_ins_in",
 ]
@@ -114,12 +115,12 @@ class Region:
 
     def shown(self, entry: Entry) -> Message:
         """The message of an entry as it stands in windows: shorter, if the fold made it so."""
-        return entry.message if self.fold is None else self.fold.rewritten.get(entry.message.id, entry.message)
+        return shown_in(entry, self.fold)
 
     def trimmed(self, size: int, counter: TokenCounter) -> Region:
         """The region with the newest steps of just over `size` tokens for its tail, and what may outlive them before it."""
         kept, tail = self.kept, (*self.tail, *self.later)
-        start = newest_steps(tail, size, counter)
+        start = newest_steps(tail, size, counter, self.fold)
         if start:
             kept, tail = outliving((*kept, *tail[:start]), tail[start]), tail[start:]
         return Region(kept=kept, tail=tail, messages=self.messages, tokens=self.tokens, last_seq=self.last_seq, fold=self.fold)
@@ -249,13 +250,19 @@ class SessionWindow:
         return SessionWindow(basis=self.basis, region=region, view=view, settled=settled, open=entries)
 
 
-def newest_steps(entries: Sequence[Entry], size: int, counter: TokenCounter) -> int:
+def shown_in(entry: Entry, fold: LiveFold | None) -> Message:
+    """The message of an entry in the form in which it stands in windows under the fold."""
+    return entry.message if fold is None else fold.rewritten.get(entry.message.id, entry.message)
+
+
+def newest_steps(entries: Sequence[Entry], size: int, counter: TokenCounter, fold: LiveFold | None = None) -> int:
     """The index at which the newest whole steps of just over `size` tokens begin; 0 if they are not all among the entries.
 
+    What the fold made shorter is as large as it is in windows.
     A result counts once its call is found, and no step begins where one within `STEP_REACH` entries before may hold such a call.
     """
     tokens = 0
-    sizes = message_sizes([entry.message for entry in entries], counter)
+    sizes = message_sizes([shown_in(entry, fold) for entry in entries], counter)
     waiting: dict[str, int] = {}
     for start in range(len(entries) - 1, -1, -1):
         message = entries[start].message

@@ -126,10 +126,17 @@ class WindowKeeper:
         if held is not None and found is not known:
             held.fragments = found
         shown = with_fragments(window, found, self.counter)
-        if shown is not window and found is not known:
-            tokens = shown.view.tokens - window.view.tokens
-            self.report(session_id, EventKind.FRAGMENT_RECALLED, {"tokens": tokens})
+        brought = 0 if found is None else found.tokens - (known.tokens if known is not None and known.first == found.first else 0)
+        if brought > 0:
+            self.report(session_id, EventKind.FRAGMENT_RECALLED, {"tokens": brought})
         return shown
+
+    def usage(self, head: Head, basis: Basis) -> FoldUsage:
+        """How full a window at `head` is with all that is not folded, fragments that it is known to have included."""
+        held = self.held.get(head.session_id)
+        known = None if held is None or basis.fold is None else held.fragments
+        recalled = known.tokens if known is not None and basis.fold and known.record_seq == basis.fold.record.seq else 0
+        return usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit, recalled=recalled)
 
     def note_added(self, session_id: str, entries: Sequence[Entry]) -> FoldUsage | None:
         """Remember what was appended, for the next window. Returns how full that will be, if it is known."""
@@ -162,7 +169,7 @@ class WindowKeeper:
             messages=region.messages + len(added),
             tokens=region.tokens + sum([entry.tokens for entry in added]),
         )
-        return usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit)
+        return self.usage(head, basis)
 
     async def _read_new(self, head: Head, known: int) -> list[Entry] | None:
         """The entries after `known` up to `head`; None when they are not all there, or too many to be worth it."""

@@ -45,6 +45,7 @@ __all__ = ["FoldOldest"]
 
 _RAW_REACH = 16_000  # tokens: a fold of a large window, and little enough for a model to read each time
 _MANY_FACTS = 200  # sorting so many takes some milliseconds
+_SUMMARY_SHARE = 0.35  # of what summary and facts have together, at the least for the summary
 _LARGE = 8_000  # tokens to read; so much is read in a thread, that others on the event loop need not wait
 _LEAST_SUMMARY = 24  # tokens for summary message and its header where the share of a small window would be less
 
@@ -109,21 +110,25 @@ class FoldOldest:
         layered = await self._layered(messages, target.aim)
         before = {message.id: message for message in messages}
         rewritten = tuple([message for message in layered if message is not before[message.id]])
-        if rewritten and self.estimate_tokens(layered) <= target.aim:
-            fold, stays = await self._rewriting(messages, layered, rewritten, target)
-            return await self._result(messages, stays, max_tokens, "old tool results were shortened", fold)
-        try:
-            fold, stays = await self._folding(messages, layered, rewritten, target)
-        except _NothingFolded as reason:
-            return await self._result(messages, layered, max_tokens, str(reason), None)
-        return await self._result(messages, stays, max_tokens, "the oldest steps were folded", fold)
+        reason = "the oldest steps were folded"
+        smaller = self.estimate_tokens(layered)
+        if not rewritten or smaller > target.aim:
+            try:
+                fold, stays = await self._folding(messages, layered, rewritten, target)
+                return await self._result(messages, stays, max_tokens, reason, fold)
+            except _NothingFolded as nothing:
+                reason = str(nothing)
+        if not rewritten or tokens - smaller < self.policy.min_gain_of(target.room):
+            return await self._result(messages, layered, max_tokens, reason, None)
+        fold, stays = await self._rewriting(messages, layered, rewritten, target)
+        return await self._result(messages, stays, max_tokens, "old tool results were shortened", fold)
 
     def _target(self, messages: Sequence[Message], max_tokens: int) -> _Target:
         system = total_tokens([message for message in messages if is_system(message)], self.counter)
         room = max(0, max_tokens - system)
-        said = [message for message in messages if message.in_conversation and not is_system(message)]
-        latest = total_tokens(said[-self.policy.keep_latest :], self.counter)
-        return _Target(max_tokens=max_tokens, room=room, aim=system + self.policy.history_after(room, latest))
+        latest = total_tokens(_latest(messages, self.policy.keep_latest), self.counter)
+        aim, tail = system + self.policy.history_after(room, latest), self.policy.tail_after(room, latest)
+        return _Target(max_tokens=max_tokens, room=room, aim=aim, tail=tail)
 
     async def _layered(self, messages: Sequence[Message], aim: int) -> Sequence[Message]:
         """The messages with old results made smaller, none of them missing."""
@@ -153,9 +158,7 @@ class FoldOldest:
         earlier, old = _of_kind(given, Kind.SUMMARY), _of_kind(given, Kind.FACTS)
         said = [message for message in layered if message is not earlier and message is not old]
         steps = split(said, self.counter)
-        memory = self.policy.summary_cap(target.room) + self.policy.facts_cap(target.room)
-        free = max(0, target.aim - steps.system_tokens)
-        cut = cut_of(steps, self.policy, target.max_tokens, free - min(memory, free // 2))
+        cut = cut_of(steps, self.policy, target.max_tokens, target.tail)
         if not cut.covers or cut.tokens < self.policy.min_gain_of(target.room):
             raise _NothingFolded(f"there is too little to fold: {cut.tokens} tokens")
         covered = [message for message in given if message.id in cut.covers]
@@ -193,12 +196,13 @@ class FoldOldest:
         target: _Target,
         facts: int,
     ) -> CheckedSummary:
-        """The summary of what is covered, within what is left beside what stays and the facts, which no prose can replace."""
+        """The summary of what is covered, within what is left beside what stays and the facts."""
         header = message_tokens(summary_message(Summary(), id="header"), self.counter)
         used = self.estimate_tokens(stays)
         left = target.max_tokens - used
+        memory, most = target.memory_beside(used), self.policy.summary_cap(target.room)
         least = min(_LEAST_SUMMARY, self.policy.summary_tokens, left)
-        cap = max(min(self.policy.summary_cap(target.room), target.memory_beside(used) - facts), least) - header
+        cap = max(min(most, max(memory - facts, int(memory * _SUMMARY_SHARE))), least) - header
         if cap < 1:
             raise _NothingFolded(f"no room for a summary: {left} tokens are left")
         request = SummaryRequest(
@@ -254,15 +258,27 @@ class _NothingFolded(Exception):
 
 @frozen(kw_only=True)
 class _Target:
-    """`max_tokens` that are allowed, the `room` they leave beside system messages, and the size that a fold goes down to."""
+    """`max_tokens` that are allowed, and the `room` they leave beside system messages.
+
+    A fold goes down to `aim` tokens, system messages included; `tail` of them are for the newest messages.
+    """
 
     max_tokens: int
     room: int
     aim: int
+    tail: int
 
     def memory_beside(self, used: int) -> int:
         """What summary and facts may take beside `used` tokens: up to the aim, or half of what is left where that is more."""
         return max(self.aim - used, (self.max_tokens - used) // 2, 0)
+
+
+def _latest(messages: Sequence[Message], count: int) -> list[Message]:
+    """The newest `count` messages, and up to as many before them to the beginning of their turn (D2)."""
+    said = [message for message in messages if message.in_conversation and not is_system(message)]
+    start = max(0, len(said) - count)
+    whole = next((n for n in range(start, max(0, start - count) - 1, -1) if said and said[n].opens_turn), start)
+    return said[whole:]
 
 
 def _of_kind(messages: Sequence[Message], kind: Kind) -> Message | None:

@@ -11,6 +11,8 @@ from .prices import PRICES, Prices
 
 __all__ = ["FoldPolicy"]
 
+_LATEST_SHARE = 1 / 3  # of the room, for the messages that a fold leaves alone
+
 _SMALL_ROOM = 2_000  # tokens; providers cache prompts from about there on (512 to 4096), and what a fold leaves is read anew
 _SHARE_ABOVE = 0.1
 
@@ -22,7 +24,7 @@ class FoldPolicy:
     Below `light` nothing is folded. From `light` on, a fold is made if it pays; from `heavy` on, whatever it costs, and a window
     waits for it up to `wait_seconds` (R83 to R86, D14); after `give_up_seconds` a fold is given up. It goes down to
     `target_share`, far below `light`, so that there are few of them: each makes the provider read the window anew. It leaves the
-    newest `keep_latest` messages alone (R78, R85).
+    newest `keep_latest` messages alone, as long as they take no more than a third of the room (R78, R85).
 
     A fold that frees less than `min_gain` is not made. One that failed is tried again after `cooldown_seconds`, one that freed
     nothing after the conversation grew by `cooldown_share` (R91, D17).
@@ -110,11 +112,19 @@ class FoldPolicy:
     def history_after(self, room: int, latest: int) -> int:
         """The expected size of the history after a fold, where the messages to keep take `latest` tokens.
 
-        That is the target. If these, summary and facts are larger at their most, as in a small window, it is what they take, but
-        at most the middle between target and `light`: a fold goes into the messages to keep where they leave no room.
+        That is the target. If the newest messages with summary and facts are larger, as in a small window, it is what they take:
+        the messages up to a third of the room, the others up to a third of the rest.
         """
-        full = latest + self.summary_cap(room) + self.facts_cap(room)
-        return max(_share(room, self.target_share), min(full, _share(room, (self.target_share + self.light) / 2)))
+        tail = min(latest, _share(room, _LATEST_SHARE))
+        return max(_share(room, self.target_share), tail + min(self._memory_cap(room), (room - tail) // 3))
+
+    def tail_after(self, room: int, latest: int) -> int:
+        """What the newest messages may take of that: those to keep, as far as they leave room, or more up to the target."""
+        tail = min(latest, _share(room, _LATEST_SHARE))
+        return max(tail, self.history_after(room, latest) - self._memory_cap(room))
+
+    def _memory_cap(self, room: int) -> int:
+        return self.summary_cap(room) + self.facts_cap(room)
 
     def expected_turns_after(self, turns_since_fold: int) -> float:
         """How many more requests a fold may take to pay for itself, so many requests after the last one.

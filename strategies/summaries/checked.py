@@ -65,8 +65,8 @@ class CheckedSummarizer:
     The cap that is asked for is `max_tokens`, or less where a summary of that size would not be smaller by `min_gain` than what
     it replaces. `retries` is how often `inner` is asked again, also after it raised. The fallback is an `ExtractiveSummarizer`
     unless given, and is checked like any other. If that fails too, `SummaryFailed` is raised with all faults. Whatever `inner`
-    raises, but a cancellation, is a fault and does not get out. After a request for which `inner` came to nothing, the fallback
-    alone is asked for `pause_seconds`: a model that is down or unfit is not paid for at every fold (W38, D17).
+    raises, but a cancellation, is a fault and does not get out. Where every attempt failed for a foreign reason, such as a
+    network that is down, the fallback alone is asked for `pause_seconds`; `faults` say `paused` then (W38, D17).
 
     Decisions and constraints of the user must be in the summary or in the request's ledger: with little room, hand in a ledger
     of what is kept anyway.
@@ -118,16 +118,19 @@ class CheckedSummarizer:
         request = attrs.evolve(request, max_tokens=room)
         source = await _read(request)
         attempts: list[_Attempt] = []
-        for summarizer in self._tried():
+        paused = self.clock() < self._pause.until
+        for summarizer in [self.fallback] if paused else self._tried():
             told = tuple(fault for attempt in attempts for fault in attempt.faults if not fault.startswith(_RAISED))
             attempt = await self._attempt(summarizer, attrs.evolve(request, faults=(*request.faults, *told)), source)
             attempts.append(attempt)
             if attempt.summary is not None:
-                if len(attempts) > 1 + self.retries:
+                if not paused and _is_down(attempts[:-1]):
                     self._pause.until = self.clock() + self.pause_seconds
                 usage = _total(attempts)
                 return CheckedSummary(
-                    summary=attrs.evolve(attempt.summary, usage=usage), faults=_all_faults(attempts), usage=usage
+                    summary=attrs.evolve(attempt.summary, usage=usage),
+                    faults=("paused", *_all_faults(attempts)) if paused else _all_faults(attempts),
+                    usage=usage,
                 )
         faults = _all_faults(attempts)
         raise SummaryFailed(
@@ -138,8 +141,6 @@ class CheckedSummarizer:
 
     def _tried(self) -> list[Summarizer]:
         """Who is asked, in order. The same summarizer without a model would say the same again."""
-        if self.clock() < self._pause.until:
-            return [self.fallback]
         if isinstance(self.inner, ExtractiveSummarizer):
             return [self.inner] if self.fallback == self.inner else [self.inner, self.fallback]
         return [*[self.inner] * (1 + self.retries), self.fallback]
@@ -162,6 +163,12 @@ async def _read(request: SummaryRequest) -> SourceOfSummary:
     if is_large(request):
         return await asyncio.to_thread(SourceOfSummary.of, request)
     return SourceOfSummary.of(request)
+
+
+def _is_down(attempts: Sequence[_Attempt]) -> bool:
+    """Whether something foreign failed each time: a summarizer's own `SummaryFailed` has a cause then."""
+    causes = [attempt.cause for attempt in attempts]
+    return bool(causes) and all(c is not None and (not isinstance(c, SummaryFailed) or c.__cause__ is not None) for c in causes)
 
 
 def _told(error: SummaryFailed) -> tuple[str, ...]:

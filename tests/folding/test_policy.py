@@ -41,12 +41,12 @@ def test_caps_and_least_amounts(room: int, summary: int, facts: int, gain: int, 
     ("room", "latest", "after"),
     [
         (119_000, 1_500, 23_800),  # the target
-        (119_000, 40_000, 46_000),  # the messages to keep, 2 000 and 4 000
-        (119_000, 200_000, 47_600),  # they leave no room: the middle between the target and `light`
-        (8_000, 500, 3_200),  # 500, 1 100 and 1 600
-        (8_000, 4_000, 3_200),  # 6 700 would be above it
-        (500, 100, 200),  # 475 would be
-        (500, 0, 200),
+        (119_000, 30_000, 36_000),  # the messages to keep, 2 000 and 4 000
+        (119_000, 200_000, 45_666),  # a third for the messages, which are larger than that, 2 000 and 4 000
+        (8_000, 500, 3_000),  # 500, and a third of the other 7 500, where 1 100 and 1 600 would be allowed
+        (8_000, 4_000, 4_444),  # 2 666, and a third of the rest
+        (500, 100, 233),
+        (500, 0, 166),
     ],
 )
 def test_the_expected_size_after_a_fold(room: int, latest: int, after: int) -> None:
