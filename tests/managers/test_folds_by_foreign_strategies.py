@@ -232,6 +232,24 @@ async def test_a_fold_that_breaks_a_rule_is_refused_and_nothing_is_kept(backend:
 
 
 @awaited
+async def test_a_strategy_that_always_breaks_a_rule_leaves_windows_that_fit(backend: Backend) -> None:
+    store, sink = backend.open(), CollectingEventSink()
+    manager = engine(store, strategy=Breaking(summary_last), sink=sink)
+    context = await manager.get_context(SESSION)
+    for n in range(30):
+        await say(manager, turns(1, n))
+        context = await manager.get_context(SESSION)
+        await manager.settle()
+        assert context.tokens == size(context.messages) <= context.limit
+        assert context.messages[-1].id == f"a{n}"
+    assert len(of_kind(context.messages, Kind.GAP)) == 1
+    assert {event.data["rule"] for event in sink.of(EventKind.STRATEGY_FAILED)} == {"STRATEGY-25"}
+    assert len(sink.of(EventKind.STRATEGY_FAILED)) < 30, "it is not asked at every turn"
+    assert sink.of(EventKind.HISTORY_FOLDED) == ()
+    assert all(entry.message.in_conversation for entry in await log_of(store))
+
+
+@awaited
 async def test_a_foreign_strategy_that_keeps_the_rules_folds_in_the_background(backend: Backend) -> None:
     store = backend.open()
     manager = engine(store, strategy=ReferenceFoldingStrategy(COUNTER))

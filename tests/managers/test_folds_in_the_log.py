@@ -79,6 +79,27 @@ async def test_a_record_has_the_sizes_of_the_windows_before_and_after(backend: B
 
 
 @awaited
+async def test_sizes_of_records_are_those_of_windows_also_where_results_were_shortened(backend: Backend) -> None:
+    store = backend.open()
+    manager = shrinking_engine(store)
+    await manager.set_system_prompt(SESSION, PROMPT)
+    before, fold, folds = size([Message.system(PROMPT)]), None, 0
+    for n in range(20):
+        for message in tool_turn(n):
+            await say(manager, [message])
+            await manager.settle()
+            context = await manager.get_context(SESSION)
+            assert of_kind(context.messages, Kind.RETRIEVED) == []
+            if fold != (fold := await fold_in_state(store)):
+                folds += 1
+                record = record_in(await log_of(store))
+                assert record.tokens_before == before + size([message])
+                assert record.tokens_after == context.tokens == size(context.messages)
+            before = size(one for one in context.messages if one.kind is not Kind.STAND_IN)
+    assert folds >= 3
+
+
+@awaited
 async def test_the_log_keeps_every_message_byte_for_byte(backend: Backend) -> None:
     store = backend.open()
     manager = shrinking_engine(store)

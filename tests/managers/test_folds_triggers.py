@@ -93,11 +93,11 @@ async def test_below_the_light_threshold_nothing_is_folded_and_nothing_reported(
     manager = engine(store, sink=sink)
     for message in messages_of(LIGHT - 20):
         await say(manager, [message])
-        context = await manager.get_context(SESSION)
-        assert context.receipt.folding is not None
-        assert context.receipt.folding["reason"] == "below_light"
+        outlook = (await manager.get_context(SESSION)).receipt.folding
+        assert outlook is not None
+        assert (outlook["reason"], outlook["act"]) == ("below_light", False)
     await manager.settle()
-    assert size(context.messages) == LIGHT - 20
+    assert (await manager.get_context(SESSION)).tokens == LIGHT - 20
     assert [event for event in sink.events if event.kind in FOLD_EVENTS] == []
     assert all(entry.message.in_conversation for entry in await log_of(store))
 
@@ -177,6 +177,39 @@ def test_above_the_heavy_threshold_a_window_has_the_fold_it_waited_for() -> None
         assert (context.mode, len(gated.requests)) == (Mode.SUMMARY, 1)
         assert context.receipt.folding is not None
         assert (context.receipt.folding["reason"], context.receipt.folding["wait"]) == ("heavy", True)
+
+    run_in_virtual_time(scenario())
+
+
+def test_a_host_that_gives_up_waiting_does_not_stop_the_fold() -> None:
+    async def scenario() -> None:
+        gated, store = GatedSummarizer(), MemoryContextStore()
+        manager = engine(store, summarizer=gated)
+        await say(manager, messages_of(HEAVY + 20))
+        asked = asyncio.create_task(manager.get_context(SESSION))
+        await gated.asked.wait()
+        asked.cancel()
+        await asyncio.wait({asked})
+        assert asked.cancelled()
+        gated.gate.set()
+        await manager.settle()
+        assert len(gated.requests) == len((await lineage(store, SESSION)).folds) == 1
+        assert (await manager.get_context(SESSION)).mode is Mode.SUMMARY
+
+    run_in_virtual_time(scenario())
+
+
+def test_a_window_of_another_size_neither_folds_nor_waits() -> None:
+    async def scenario() -> None:
+        gated, store = GatedSummarizer(), MemoryContextStore()
+        manager = engine(store, summarizer=gated)
+        await say(manager, messages_of(BUDGET - 20))
+        context = await manager.get_context(SESSION, max_tokens=100)
+        assert (context.mode, context.receipt.folding) == (Mode.FULL, None)
+        assert context.tokens <= 100
+        await manager.settle()
+        assert asyncio.get_running_loop().time() == 0.0
+        assert gated.requests == []
 
     run_in_virtual_time(scenario())
 
