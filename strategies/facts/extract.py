@@ -10,6 +10,7 @@ from contextport.contracts.messages import JsonPart, Message, Refusal, Text, Too
 
 from .json_facts import json_facts, parsed
 from .text_facts import output_facts, text_facts
+from .tool_lines import without_markers
 
 __all__ = ["extract_facts"]
 
@@ -22,8 +23,8 @@ def extract_facts(messages: Iterable[Message]) -> tuple[Fact, ...]:
 
     The text of users and assistants is read, arguments of tool calls (label: the tool's name and the path of the value, such as
     `update_reservation.reservation_id`) and tool results (label: the path, such as `reservation.user_id`; text that is not JSON:
-    the words next to a value, with a gap for it). System messages, reasoning, and what the library itself put into a window are
-    not read. Each text of a fact is a piece of the message, as it is; of JSON, a piece of what it says.
+    the words next to a value, with a gap for it, of at most 20 values). System messages, reasoning, and what the library itself put into a window or
+    in place of what it left out are not read. Each text of a fact is a piece of the message, as it is; of JSON, a piece of what it says.
     """
     return tuple([fact for message in messages if message.in_conversation for fact in _of(message)])
 
@@ -41,7 +42,7 @@ def _of(message: Message) -> Iterator[Fact]:
 
 
 def _text(text: str, message: Message) -> Iterator[Fact]:
-    text = _ends(text)
+    text = without_markers(_ends(text))
     return output_facts(text, message.id) if message.role == "tool" else text_facts(text, message.role, message.id)
 
 

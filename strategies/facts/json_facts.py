@@ -13,6 +13,7 @@ from contextport.contracts.messages import Json
 from .found_values import found_values
 from .statements import clipped
 from .text_facts import output_facts, text_facts
+from .tool_lines import without_markers
 
 __all__ = ["json_facts", "parsed"]
 
@@ -62,9 +63,11 @@ def _leaves(value: Json, path: str, depth: int) -> Iterator[tuple[str, str]]:
 def _leaf_facts(leaf: str, label: str, role: str, source: str) -> Iterator[Fact]:
     if isinstance(leaf, Literal):
         yield Fact(kind=_number_kind(leaf, label), text=str(leaf), label=label, role=role, sources=(source,))
-    elif len(leaf) > _SHORT or "\n" in leaf:
+        return
+    leaf = without_markers(leaf).strip()
+    if len(leaf) > _SHORT or "\n" in leaf:
         yield from output_facts(leaf, source, label) if role == "tool" else text_facts(leaf, role, source)
-    elif leaf.strip():
+    elif any(sign.isalnum() for sign in leaf):
         yield Fact(kind=_kind(leaf, label), text=clipped(leaf), label=label, role=role, sources=(source,))
 
 

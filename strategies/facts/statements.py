@@ -1,4 +1,4 @@
-"""Sentences that have to be kept as they are: constraints, decisions, tasks and what steps came to. English and Chinese."""
+"""Sentences that have to be kept as they are: constraints, decisions, tasks and what was found. English and Chinese."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attrs import frozen
 
 from contextport.contracts.facts import FactKind, FactState
 
-__all__ = ["MARKS_CHANGE", "Statement", "clipped", "sentences", "statement_in", "tool_conclusions"]
+__all__ = ["MARKS_CHANGE", "Statement", "clipped", "sentences", "statement_in"]
 
 
 @frozen
@@ -89,13 +89,6 @@ _FOUND = _any(
     r"tests? (?:pass|fail)(?:ed)?|passed|failed",
     r"结论|原因是|结果是|发现|查明|总共|合计|因此|测试(?:通过|失败)",
 )
-_OUTCOME = _any(
-    r"errors?|[a-z]*error:|exception|traceback|fail(?:ed|ure|ures|s)?|passed|succeeded|success(?:ful|fully)?|"
-    r"created|deleted|removed|updated|"
-    r"written|saved|installed|not found|denied|refused|timed? out|cancell?ed|completed|"
-    r"exit(?:ed)? (?:code|status|with)|fatal|panic|no such|warning",
-    r"错误|异常|失败|成功|完成|已创建|已删除|已更新|已保存|找不到|不存在|超时|拒绝|通过",
-)
 #: Words by which a statement says that it takes the place of an earlier one.
 MARKS_CHANGE = _any(
     r"instead|actually|change[ds]? (?:it|that|this|the|my|our|to)|changed|rather than|no longer|"
@@ -153,9 +146,3 @@ def _of_assistant(sentence: str) -> Statement | None:
     if _PROMISED.search(sentence):
         return Statement(FactKind.TASK)
     return Statement(FactKind.DECISION) if _DECISION.search(sentence) else None
-
-
-def tool_conclusions(text: str, most: int = 6) -> list[str]:
-    """The lines of a tool's output that say what came out: the first of them, and the last, which sum up."""
-    lines = [clipped(line) for line in text.splitlines() if _OUTCOME.search(line[:_LONGEST])]
-    return lines if len(lines) <= most else lines[: most // 2] + lines[-(most - most // 2) :]

@@ -9,7 +9,8 @@ from contextport.contracts.facts import Fact, FactKind
 
 from .found_values import FoundValue, found_values
 from .names import names_in
-from .statements import clipped, sentences, statement_in, tool_conclusions
+from .statements import clipped, sentences, statement_in
+from .tool_lines import ToolLine, telling_lines
 from .words import STOP_WORDS
 
 __all__ = ["GAP", "output_facts", "text_facts", "value_facts"]
@@ -22,6 +23,7 @@ _UNIT_AFTER = re.compile(
     r"minutes?|seconds?|people|persons?|passengers?|bags?|items?|times|pages?|lines?|files?|tests?|nights?|miles?|kilometers?|"
     r"[kKMGT]?i?B|[kcm]?m|kg|g|ms|h)\b|(?:小时|分钟|公里|公斤|千米|个月|美元|欧元|日元|人民币|天|个|人|次|年|月|周|岁|件|张|份|页|行|号|楼|层|米|斤|度|秒|台|套|本|名|位))"
 )
+_MOST_VALUES = 20  # of one output; more is a listing
 _MONEY = "$€£¥₹\uffe5"
 _BEFORE = 48  # characters in which the words next to a value are looked for
 _CLAUSE = re.compile(r"[.!?;,\n\u3002\uff01\uff1f\uff1b\uff0c(\[{|](?!\d)")
@@ -43,10 +45,23 @@ def text_facts(text: str, role: str, source: str) -> Iterator[Fact]:
 
 
 def output_facts(text: str, source: str, label: str = "") -> Iterator[Fact]:
-    """Facts of what a tool wrote: values, names and lines that say what came out."""
-    yield from value_facts(text, "tool", source)
-    for line in tool_conclusions(text):
-        yield Fact(kind=FactKind.CONCLUSION, text=line, label=label, role="tool", sources=(source,))
+    """Facts of what a tool wrote: lines that say what came out, and at most 20 values, those of failures first."""
+    if text.lstrip()[:1] in ("{", "["):  # JSON that was cut
+        yield from value_facts(text, "tool", source)
+        return
+    lines = telling_lines(text)
+    left = _MOST_VALUES
+    for line in sorted(lines, key=_lateness):
+        values = list(value_facts(line.text, "tool", source))[:left]
+        left -= len(values)
+        yield from values
+    for line in lines:
+        if line.told:
+            yield Fact(kind=FactKind.CONCLUSION, text=clipped(line.text), label=label, role="tool", sources=(source,))
+
+
+def _lateness(line: ToolLine) -> int:
+    return 0 if line.failed and line.told else 1 if line.told else 2
 
 
 def value_facts(text: str, role: str, source: str) -> Iterator[Fact]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
@@ -50,6 +51,7 @@ _CALL = 0.4
 _WORD_LENGTH = 12  # characters; in scripts without spaces a run of letters may be a sentence
 _BARE = 0.02  # so little that in prose a value alone comes after all sentences
 _STRONG = 2.0
+_BARE_CALL = re.compile(r"[\w.-]{1,80}:(?: \w{1,40}: (?:-?[0-9.]{1,40}|true|false|null),?)+")
 
 
 def candidates_of(messages: Sequence[Message], earlier: Summary | None, go_on: Callable[[], None]) -> list[Candidate]:
@@ -63,7 +65,7 @@ def candidates_of(messages: Sequence[Message], earlier: Summary | None, go_on: C
     for passage in passages_of(messages, earlier.text if earlier else ""):
         if not passage.place % _BATCH:
             go_on()
-        if passage.text not in replaced and not _is_one_word(passage.text):
+        if passage.text not in replaced and not _is_one_word(passage.text) and not _is_bare_call(passage):
             found.append(_prose(passage))
     return found
 
@@ -117,6 +119,11 @@ def _is_one_word(text: str) -> bool:
         len(text) < (_WORD_LENGTH if text.isascii() else _WORD_LENGTH // 3)
         and text.rstrip(".!?\u2026\u3002\uff01\uff1f ").isalpha()
     )
+
+
+def _is_bare_call(passage: Passage) -> bool:
+    """Whether it is a call that was given only numbers, such as a page: no more than a step of the process."""
+    return passage.is_call and _BARE_CALL.fullmatch(passage.text) is not None
 
 
 def _prose(passage: Passage) -> Candidate:

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from contextport.contracts import Importance, JsonPart, Kind, Message, Refusal, Text, ToolCall, ToolResult
 from contextport.contracts.json_values import dump_json
+from contextport.strategies.facts.tool_lines import telling_lines
 
 from .sentences import pieces_of
 
@@ -16,6 +17,7 @@ __all__ = ["Passage", "passages_of", "quoted", "readable_texts"]
 
 _SILENT = frozenset(["system", "developer"])
 _ASIDE = re.compile(r"<(think|thinking|scratchpad|analysis|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_FEW = 6  # line ends of an output that is read as it is
 _SPEAKER = re.compile(r"(user|assistant|tool): ")
 
 
@@ -69,6 +71,16 @@ def passages_of(messages: Iterable[Message], before: str = "") -> Iterator[Passa
         importance = Importance.DECISION if message.pinned else message.importance
         for name, text in readable_texts(message):
             speaker = "tool" if message.tool_results else message.role
-            for piece in pieces_of(text, name):
+            for piece in _told(text) if speaker == "tool" and not name else pieces_of(text, name):
                 yield Passage(text=piece, speaker=speaker, place=place, turn=turn, importance=importance, is_call=bool(name))
                 place += 1
+
+
+def _told(text: str) -> Iterator[str]:
+    """The pieces of what a tool wrote: of more than a few lines that are no JSON, only what came out."""
+    if text.lstrip()[:1] in ("{", "["):
+        yield from pieces_of(text)
+        return
+    lines = telling_lines(text)
+    told = [line for line in lines if line.told] if text.count("\n") >= _FEW else lines
+    yield from pieces_of("\n".join([line.text for line in told]))

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
+from contextport.strategies.facts.tool_lines import without_markers
+
 __all__ = ["pieces_of"]
 
 _LONG = 320  # characters of prose; longer sentences are cut at a clause, or at white space
@@ -38,7 +40,7 @@ def pieces_of(text: str, label: str = "") -> Iterator[str]:
         yield from _fields(label, value)
         return
     fenced = False
-    for line in text.splitlines():
+    for line in without_markers(text).splitlines():
         if _FENCE.match(line):
             fenced = not fenced
         elif line.strip():
@@ -61,13 +63,13 @@ def _fields(name: str, value: Any, depth: int = 0) -> Iterator[str]:
         return
     if isinstance(value, dict):
         fields = cast(dict[str, Any], value)
-        yield from _packed(name, [f"{key}: {_plain(item)}" for key, item in fields.items() if _scalar(item)])
+        yield from _packed(name, [f"{key}: {_plain(item)}" for key, item in fields.items() if _says(item)])
         for key, item in fields.items():
             if not _scalar(item):
                 yield from _fields(key, item, depth + 1)
     elif isinstance(value, list):
         items = cast(list[Any], value)
-        yield from _packed(name, [_plain(item) for item in items if _scalar(item)])
+        yield from _packed(name, [_plain(item) for item in items if _says(item)])
         for item in items:
             if not _scalar(item):
                 yield from _fields(name, item, depth + 1)
@@ -77,8 +79,13 @@ def _scalar(value: Any) -> bool:
     return not isinstance(value, dict | list)
 
 
+def _says(value: Any) -> bool:
+    """Whether it is no object or list, and more than a marker for what was left out."""
+    return _scalar(value) and (not isinstance(value, str) or not value or bool(without_markers(value).strip()))
+
+
 def _plain(value: Any) -> str:
-    return " ".join(value.split()) if isinstance(value, str) else json.dumps(value)
+    return " ".join(without_markers(value).split()) if isinstance(value, str) else json.dumps(value)
 
 
 def _packed(name: str, fields: list[str]) -> Iterator[str]:
