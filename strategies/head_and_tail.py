@@ -1,6 +1,7 @@
 """Shortening one long text: its head and its tail stay, a marker in between says how much is missing (R101, R108, D15).
 
-Cuts fall between grapheme clusters, and not inside a word, number or path when there is a gap between words nearby.
+Cuts fall between grapheme clusters, not inside the marker of an earlier cut, and not inside a word, number or path when there is
+a gap between words nearby.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import attrs
 
 from contextport.contracts import Message, Part, Text, TokenCounter, ToolResult, message_tokens
 
+from .text_markers import characters_missing, left_out, spare_marker
+
 __all__ = ["grapheme_cut", "shorten_message", "shorten_text"]
 
 _SEARCH_STEPS = 24  # halvings of the kept length: enough for any text, and an end for counters that never shrink
@@ -22,7 +25,7 @@ _ZERO_WIDTH_JOINER = "\u200d"
 
 
 def _characters_left_out(text: str, head: int, tail: int) -> str:
-    return f"[…{tail - head} characters left out…]"
+    return left_out(characters_missing(text, head, tail), "character")
 
 
 def shorten_text(
@@ -53,8 +56,13 @@ def shorten_text(
 
 
 def _cut(text: str, keep: int, head_share: float, marker: Callable[[str, int, int], str] = _characters_left_out) -> str:
-    head = _spare_word(text, int(keep * head_share), -1)
-    tail = _spare_word(text, len(text) - (keep - int(keep * head_share)), 1)
+    head_keep = int(keep * head_share)
+    before_word = _spare_word(text, head_keep, -1)
+    head = spare_marker(text, before_word, -1)
+    tail_keep = keep - head_keep
+    if 0 < head_share < 1:
+        tail_keep += before_word - head  # what a spared marker takes from the head, the tail may have
+    tail = spare_marker(text, _spare_word(text, len(text) - tail_keep, 1), 1)
     return text[:head] + marker(text, head, tail) + text[tail:]
 
 

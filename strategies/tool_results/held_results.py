@@ -11,8 +11,8 @@ from attrs import frozen
 
 from contextport.contracts import Importance, JsonPart, Media, Message, Opaque, Part, Text, TokenCounter, ToolResult
 from contextport.contracts.json_values import dump_json
+from contextport.strategies.text_markers import is_marker
 
-from .markers import is_marker
 from .shapes import Cut, least_text
 
 __all__ = ["HeldResult", "held_results", "result_tokens", "with_result_within"]

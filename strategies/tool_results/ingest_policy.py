@@ -21,13 +21,14 @@ from contextport.contracts import (
     verify,
 )
 from contextport.strategies.head_and_tail import shorten_text
+from contextport.strategies.text_markers import REPEAT_CALL, characters_missing, left_out
 
 from .held_results import result_tokens, with_result_within
 from .ingest_rules import INGEST_RULES, IngestRule
 from .json_spans import is_json
 from .json_text import shrink_json
-from .markers import REPEAT_CALL, left_out
-from .shapes import Cut
+from .plain_text import ends_and_errors
+from .shapes import LOG, SUITE_REPORT, Cut, shape_of
 
 __all__ = ["IngestPolicy", "original_of", "original_record"]
 
@@ -35,6 +36,7 @@ _HEAD_SHARES = {"head": 1.0, "tail": 0.0, "head_and_tail": 0.5}
 _PATH_NAMES = ("path", "file_path", "filePath", "filepath", "filename", "file_name", "file", "target_file", "uri")
 _LINE_NAMES = ("start_line", "startLine", "line_start", "from_line", "offset")
 _LONGEST_PATH = 120  # characters; a marker with a longer one would not read as a marker
+_LEAST_TOKENS = 64  # of a result, however small the window is
 _ORIGINAL = "original"
 
 
@@ -46,8 +48,10 @@ def _rules_of(rules: Iterable[IngestRule]) -> tuple[IngestRule, ...]:
 class IngestPolicy:
     """Shortens tool results on their way in: how much and which ends, by the first rule that matches the tool's name.
 
-    A JSON text stays JSON; other text is cut between grapheme clusters, with a marker that says how much is missing and how to
-    get it back. Pinned results and those of importance CONCLUSION or more come in whole. Media are not touched.
+    A JSON text stays JSON; other text is cut between grapheme clusters, with markers that say how much is missing and how to
+    get it back. Where both ends are kept, logs and reports of test runs keep their errors and the summary before them, and other
+    text a few lines that tell of errors. Pinned results and those of importance CONCLUSION or more come in whole. Media are not
+    touched.
     """
 
     counter: TokenCounter
@@ -69,11 +73,12 @@ class IngestPolicy:
         """The rule for the tool of this name; None if no rule matches, and its results come in whole."""
         return next((rule for rule in self.rules if rule.matches(tool)), None)
 
-    def shortened(self, message: Message, calls: Mapping[str, ToolCall]) -> Message | None:
+    def shortened(self, message: Message, calls: Mapping[str, ToolCall], *, most: int | None = None) -> Message | None:
         """The message with its too large results shortened; None when there is nothing to do.
 
         `calls` holds the calls by their ids: they tell which tool answered, and with what arguments. A result whose call is not
-        among them goes by its own name.
+        among them goes by its own name. `most` is how many tokens a result may keep whatever its rule says, 64 at least; results
+        of rules that keep all come in whole all the same.
         """
         if message.pinned or message.importance >= Importance.CONCLUSION:
             return None
@@ -83,9 +88,11 @@ class IngestPolicy:
                 continue
             call = calls.get(part.call_id)
             rule = self.rule_for(call.name if call is not None else part.name or message.name or "")
-            if rule is None or rule.keep == "all" or result_tokens(message, n, self.counter) <= rule.max_tokens:
+            if rule is None or rule.keep == "all":
                 continue
-            shorter = with_result_within(shorter, n, self.counter, rule.max_tokens, _cut_by(rule, call))
+            limit = rule.max_tokens if most is None else min(rule.max_tokens, max(most, _LEAST_TOKENS))
+            if result_tokens(message, n, self.counter) > limit:
+                shorter = with_result_within(shorter, n, self.counter, limit, _cut_by(rule, call))
         return None if shorter is message else shorter
 
 
@@ -107,11 +114,15 @@ def _cut_by(rule: IngestRule, call: ToolCall | None) -> Cut:
     def cut(text: str, fits: Callable[[str], bool]) -> str | None:
         if is_json(text):
             return shrink_json(text, fits)
-        return shorten_text(text, fits, _HEAD_SHARES[rule.keep], marker)
+        found: str | None = None
+        if rule.keep == "head_and_tail" and not rule.rereads:
+            shape = shape_of(text)
+            found = shape.shrink(text, fits) if shape in (LOG, SUITE_REPORT) else ends_and_errors(text, fits)
+        return found if found is not None else shorten_text(text, fits, _HEAD_SHARES[rule.keep], marker)
 
     def marker(text: str, head: int, tail: int) -> str:
         how = _read_again(call, text.count("\n", 0, head)) if rule.rereads else REPEAT_CALL
-        return left_out(tail - head, "character", how)
+        return left_out(characters_missing(text, head, tail), "character", how)
 
     return cut
 

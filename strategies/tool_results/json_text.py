@@ -8,14 +8,21 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from attrs import define, field
 
 from contextport.strategies.head_and_tail import grapheme_cut
+from contextport.strategies.text_markers import (
+    REPEAT_CALL,
+    characters_missing,
+    is_marker,
+    left_out,
+    spare_marker,
+    units_missing,
+)
 
 from .json_spans import JsonNode, json_tree
-from .markers import REPEAT_CALL, left_out
 
 __all__ = ["shrink_json"]
 
@@ -110,7 +117,7 @@ class _Writer:
     def _closed(self, node: JsonNode) -> None:
         """A mark in place of an object or array, unless that is shorter."""
         written, how = self.text[node.start : node.stop], self.how
-        mark = _quoted(self._mark(len(node.items), "entry"))
+        mark = _quoted(self._mark(self._missing(node, range(len(node.items))), "entry"))
         mark = mark if node.kind == "object" else f"[{mark}]"
         if len(written) <= len(mark):
             self.how = how
@@ -119,28 +126,45 @@ class _Writer:
     def _leaf(self, node: JsonNode) -> None:
         written = self.text[node.start : node.stop]
         limit = max(_BRIEF if self.measure < _FLAT else _SHORT, self.measure * _CHARS_PER_STEP)
-        if node.kind != "string" or len(written) <= limit + 2:
+        if node.kind != "string" or len(written) <= limit + 2 or is_marker(written):
             self.out.append(written)
             return
         content = written[1:-1]
-        kept = _cut(content, limit)
-        if len(content) - kept <= len(left_out(len(content) - kept, "character", self.how)):
+        kept = spare_marker(content, _cut(content, limit), -1)
+        missing = characters_missing(content, kept, len(content))
+        if len(content) - kept <= len(left_out(missing, "character", self.how)):
             self.out.append(written)
         else:
-            self.out.append(f'"{content[:kept]}{self._mark(len(content) - kept, "character")}"')
+            self.out.append(f'"{content[:kept]}{self._mark(missing, "character")}"')
 
     def _kept(self, node: JsonNode) -> list[int]:
         """Indices of the entries that stay, in order: all of them if a mark for the others would be longer than these."""
         items = node.items
         count = (self.measure + 1) // 2 if node.kind == "array" else self.measure * _FIELDS_PER_STEP
-        order = range(len(items)) if node.kind == "array" else sorted(range(len(items)), key=lambda n: (self._rank(items[n]), n))
+        order = range(len(items)) if node.kind == "array" else sorted(range(len(items)), key=lambda n: (self._rank(node, n), n))
         missing = order[count:]
-        if sum(items[n].stop - items[n].begin for n in missing) <= len(left_out(len(missing), "entry", self.how)):
+        marker = left_out(self._missing(node, missing), "entry", self.how)
+        if sum(items[n].stop - items[n].begin for n in missing) <= len(marker):
             return list(range(len(items)))
         return sorted(order[:count])
 
-    def _rank(self, node: JsonNode) -> int:
-        """Which fields of an object stay first: identifiers, other single values, prose, objects and arrays."""
+    def _missing(self, node: JsonNode, indices: Iterable[int]) -> int:
+        """How many entries are left out with these, of which one may be the mark of earlier ones."""
+        items, text = node.items, self.text
+        return sum(units_missing(text[items[n].start : items[n].stop]) if self._is_mark(node, n) else 1 for n in indices)
+
+    def _is_mark(self, node: JsonNode, n: int) -> bool:
+        """Whether entry n stands where the mark of an earlier cut does: last in an array, under a key of its own in an object."""
+        one = node.items[n]
+        if one.kind != "string" or one.key is None:
+            return one.kind == "string" and n == len(node.items) - 1
+        return self.text[one.key[0] : one.key[1]] == _quoted(_MARK_KEY)
+
+    def _rank(self, holder: JsonNode, n: int) -> int:
+        """Which fields of an object stay first: identifiers, other single values, prose, objects and arrays, an earlier mark."""
+        node = holder.items[n]
+        if self._is_mark(holder, n):
+            return 4
         if node.kind in ("object", "array"):
             return 3
         if node.key is not None and _IDENTIFIER.fullmatch(self.text, *node.key):
@@ -156,7 +180,8 @@ class _Writer:
                 self.out.append(text[items[n - 1].stop : items[n].begin])
             self.out.append(text[items[n].begin : items[n].start])
             self._write(items[n])
-        if missing := len(items) - len(kept):
+        if len(kept) < len(items):
+            missing = self._missing(node, set(range(len(items))).difference(kept))
             self.out.append(text[items[0].stop : items[1].begin])
             mark = _quoted(self._mark(missing, "entry"))
             self.out.append(f"{_quoted(_MARK_KEY)}: {mark}" if node.kind == "object" else mark)

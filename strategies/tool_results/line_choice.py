@@ -8,8 +8,7 @@ from itertools import accumulate
 from attrs import field, frozen
 
 from contextport.strategies.head_and_tail import grapheme_cut
-
-from .markers import REPEAT_CALL, left_out, lines_missing
+from contextport.strategies.text_markers import REPEAT_CALL, characters_missing, left_out, lines_missing, spare_marker
 
 __all__ = ["chosen_lines", "ends_first", "lines_of", "ranked"]
 
@@ -63,16 +62,19 @@ def chosen_lines(
 ) -> str | None:
     """As many lines as fit, taken in `order` and put out in their own; None when not one fits.
 
-    Each gap has a marker with the number of lines missing there; the first says how to see them. `order` holds every index once.
+    Each gap has a marker with the number of lines missing there; the first says how to see them, unless no line fits beside that.
+    `order` holds every index once.
     """
     best: str | None = None
     longest_line = max(map(len, lines), default=0)
-    for longest in (longest_line, *(clip for clip in _CLIPS if clip < longest_line)):
-        layout = _Layout(lines, longest, unit, note)
-        count, text = _most(order, layout, fits)
-        if text is not None:
-            best = text
-        if count >= min(_ENOUGH_LINES, len(lines)):
+    for hint in (REPEAT_CALL, ""):
+        for longest in (longest_line, *(clip for clip in _CLIPS if clip < longest_line)):
+            count, text = _most(order, _Layout(lines, longest, unit, note, hint), fits)
+            if text is not None:
+                best = text
+            if count >= min(_ENOUGH_LINES, len(lines)):
+                break
+        if best is not None:
             break
     return best
 
@@ -100,6 +102,7 @@ class _Layout:
     longest: int
     unit: str
     note: GapNote | None
+    hint: str
     _chars: list[int] = field(init=False)
     _missing: list[int] = field(init=False)
 
@@ -112,7 +115,7 @@ class _Layout:
         out: list[str] = []
         at, hinted = 0, False
         for index in (*sorted(kept), len(self.lines)):
-            marker = self._marker(at, index, "" if hinted else REPEAT_CALL) if at < index else ""
+            marker = self._marker(at, index, "" if hinted else self.hint) if at < index else ""
             if self._chars[index] - self._chars[at] > len(marker):
                 out.append(marker)
                 hinted = True
@@ -132,6 +135,6 @@ class _Layout:
     def _clipped(self, line: str) -> str:
         if len(line) <= self.longest:
             return line
-        head = grapheme_cut(line, self.longest * 2 // 3)
-        tail = grapheme_cut(line, len(line) - self.longest // 3, 1)
-        return line[:head] + left_out(tail - head, "character") + line[tail:]
+        head = spare_marker(line, grapheme_cut(line, self.longest * 2 // 3), -1)
+        tail = spare_marker(line, grapheme_cut(line, len(line) - self.longest // 3, 1), 1)
+        return line[:head] + left_out(characters_missing(line, head, tail), "character") + line[tail:]

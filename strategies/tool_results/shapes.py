@@ -7,17 +7,18 @@ from collections.abc import Callable
 
 from attrs import frozen
 
+from contextport.strategies.text_markers import left_out
+
 from .diffs import is_diff, shrink_diff
 from .json_spans import is_json
 from .json_text import shrink_json
 from .listings import is_listing, shrink_listing
 from .logs import is_log, shrink_log
-from .markers import left_out
 from .plain_text import ends_of_text, shrink_plain_text
 from .suite_reports import is_suite_report, shrink_suite_report
 from .tables import is_table, shrink_table
 
-__all__ = ["PLAIN", "SHAPES", "Cut", "Shape", "least_text", "shape_of", "shrink_text"]
+__all__ = ["LOG", "PLAIN", "SHAPES", "SUITE_REPORT", "Cut", "Shape", "least_text", "shape_of", "shrink_text"]
 
 #: (text, fits) -> the most telling form of the text that fits, or None when there is none.
 Cut = Callable[[str, Callable[[str], bool]], str | None]
@@ -33,13 +34,15 @@ class Shape:
 
 
 JSON = Shape("json", is_json, shrink_json)
+SUITE_REPORT = Shape("suite_report", is_suite_report, shrink_suite_report)
+LOG = Shape("log", is_log, shrink_log)
 PLAIN = Shape("plain", lambda text: True, shrink_plain_text)
 #: In the order in which they are asked: what is told by a sure sign comes before what is told by its looks.
 SHAPES = (
     JSON,
     Shape("diff", is_diff, shrink_diff),
-    Shape("suite_report", is_suite_report, shrink_suite_report),
-    Shape("log", is_log, shrink_log),
+    SUITE_REPORT,
+    LOG,
     Shape("table", is_table, shrink_table),
     Shape("listing", is_listing, shrink_listing),
     PLAIN,

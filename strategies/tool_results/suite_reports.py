@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .line_choice import chosen_lines, lines_of, ranked
+from contextport.strategies.head_and_tail import shorten_text
+
+from .line_choice import chosen_lines, ends_first, lines_of, ranked
+from .telling_lines import distinct, error_lines
 
 __all__ = ["is_suite_report", "shrink_suite_report"]
 
@@ -37,15 +40,24 @@ def is_suite_report(text: str) -> bool:
 
 
 def shrink_suite_report(text: str, fits: Callable[[str], bool]) -> str | None:
-    """The summary, which tests failed, why, then what stands around; lines of passed tests last. None when no line fits."""
+    """The summary, which tests failed, why, what stands around, the last and the first lines; lines of passed tests last.
+
+    Where no line fits, the end of the text, which has the summary. None when not even a marker fits.
+    """
     lines = lines_of(text)
     summary, failures, reasons, passed = (_matching(lines, p) for p in (_SUMMARY, _FAILURE, _REASON, _PASSED))
+    summary = sorted(summary, key=lambda n: (lines[n][:2].lower() == "ok", -n))
     passing = set(passed).difference(summary, failures, reasons)
     rest = [n for n in range(len(lines)) if n not in passing and lines[n].strip()]
+    errors = distinct(lines, (n for n in error_lines(lines) if n not in passing))
     around = [n for n in rest if any(abs(n - failure) <= _NEAR for failure in failures)] if len(failures) <= _MOST_NEAR else []
-    return chosen_lines(lines, ranked(len(lines), reversed(summary), failures, reasons, around, reversed(rest)), fits)
+    groups = (summary[:_SUMS], failures, reasons, around, rest[: -_LAST - 1 : -1], errors, summary, ends_first(rest, 1, 2))
+    found = chosen_lines(lines, ranked(len(lines), *groups), fits)
+    return found if found is not None else shorten_text(text, fits, head_share=0.0)
 
 
+_SUMS = 8  # lines of a summary that come before everything else
+_LAST = 8  # lines at the end that come before the first ones
 _NEAR = 3  # lines around a failure
 _MOST_NEAR = 50  # failures whose surroundings are looked at
 
