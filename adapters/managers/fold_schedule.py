@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 from contextport.contracts import EventKind, Head, Json
 from contextport.strategies.folding import FoldDecision, FoldPolicy, FoldReason, FruitlessTry, fold_decision
 
-from .history_folder import FoldTask, HistoryFolder
+from .history_folder import FoldOutcome, FoldTask, HistoryFolder
 from .live_fold import LiveFold
 
 __all__ = ["FoldSchedule", "FoldUsage", "usage_of"]
@@ -27,10 +27,13 @@ class FoldUsage:
     """What a session's window would take with all that is not folded, in tokens: `used`, where `limit` is the most.
 
     Part of it are the system prompt, `system`, and summary and facts, `memory`. `mean` is the size of one message, `turns` the
-    requests since the last fold, as half of the messages since.
+    requests since the last fold, as half of the messages since. All that is so after the fold whose record is entry `fold` of
+    the epoch, 0 for none.
     """
 
     session_id: str
+    epoch: int
+    fold: int
     used: int
     limit: int
     system: int
@@ -48,6 +51,8 @@ def usage_of(head: Head, fold: LiveFold | None, *, system: int, limit: int, reca
     unfolded, count = head.tokens - folded_tokens - saved, head.messages - folded_messages
     return FoldUsage(
         session_id=head.session_id,
+        epoch=head.epoch,
+        fold=0 if fold is None else fold.record.seq,
         used=system + memory + unfolded + recalled,
         limit=limit,
         system=system,
@@ -119,13 +124,10 @@ class FoldSchedule:
         progress = self._progress(usage.session_id)
         if progress.task is not None and _here(progress.task):
             await asyncio.wait({progress.task})
-        task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(FoldReason.ASKED))
-        try:
-            async with asyncio.timeout(self.policy.give_up_seconds):
-                return await self.folder.fold(task, partial(self.report, usage.session_id))
-        except TimeoutError:
-            self.report(usage.session_id, EventKind.FOLD_FAILED, {"reason": "it took too long", "tokens": usage.used})
-            return False
+        making = asyncio.get_running_loop().create_task(self._asked(usage))
+        if progress.task is None or not _running(progress.task):
+            progress.task = making
+        return await making
 
     async def settle(self) -> None:
         """Wait until no fold is being made in this event loop."""
@@ -155,22 +157,37 @@ class FoldSchedule:
         )
 
     def _start(self, usage: FoldUsage, decision: FoldDecision) -> None:
-        task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(decision.reason))
+        place = usage.epoch, usage.fold
+        task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(decision.reason), after=place)
         self._progress(usage.session_id).task = asyncio.get_running_loop().create_task(self._folded(task, usage))
 
     async def _folded(self, task: FoldTask, usage: FoldUsage) -> bool:
         """Make the fold, and note how it went. Whatever fails, the conversation goes on."""
         progress = self._progress(task.session_id)
-        failed = False
+        outcome, failed = FoldOutcome.NOTHING, False
         try:
             async with asyncio.timeout(self.policy.give_up_seconds):
-                folded = await self.folder.fold(task, partial(self.report, task.session_id))
+                outcome = await self.folder.fold(task, partial(self.report, task.session_id))
         except Exception as error:  # strategies, summarizers and memories are foreign code
             self.report(task.session_id, EventKind.FOLD_FAILED, {"reason": type(error).__name__, "tokens": usage.used})
-            folded, failed = False, True
-        progress.tried_at = None if folded else self.clock()
-        progress.tried_tokens, progress.failed, progress.is_stale = usage.used, failed, folded
-        return folded
+            failed = True
+        fruitless = outcome is FoldOutcome.NOTHING
+        progress.tried_at = self.clock() if fruitless else None
+        progress.tried_tokens, progress.failed, progress.is_stale = usage.used, failed, not fruitless
+        return outcome is FoldOutcome.FOLDED
+
+    async def _asked(self, usage: FoldUsage) -> bool:
+        """Make a fold that a host waits for, and hand on whatever fails but the time limit."""
+        task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(FoldReason.ASKED))
+        try:
+            async with asyncio.timeout(self.policy.give_up_seconds):
+                outcome = await self.folder.fold(task, partial(self.report, usage.session_id))
+        except TimeoutError:
+            self.report(usage.session_id, EventKind.FOLD_FAILED, {"reason": "it took too long", "tokens": usage.used})
+            return False
+        if outcome is not FoldOutcome.NOTHING:
+            self._progress(usage.session_id).is_stale = True
+        return outcome is FoldOutcome.FOLDED
 
     def _progress(self, session_id: str) -> _Progress:
         progress = self._sessions.setdefault(session_id, _Progress())

@@ -7,6 +7,7 @@ was written before a crash or a lost race is never looked at again; nothing that
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import Enum, auto
 
 import attrs
 from attrs import define, frozen
@@ -46,7 +47,7 @@ from .result_check import broken_rule
 from .session_state import FoldPlace, SessionState
 from .session_window import note_sizes
 
-__all__ = ["FoldTask", "HistoryFolder"]
+__all__ = ["FoldOutcome", "FoldTask", "HistoryFolder"]
 
 Report = Callable[[EventKind, dict[str, Json]], None]
 
@@ -57,11 +58,23 @@ _STATE_TRIES = 100  # lost races against other changes of the state before a fol
 
 @frozen(kw_only=True)
 class FoldTask:
-    """What is asked for: a window of `session_id` well below `limit` counted tokens; `reason` is a code."""
+    """What is asked for: a window of `session_id` well below `limit` counted tokens; `reason` is a code.
+
+    `after` is what the fold was decided on, as epoch and record of the fold before (0 for none); None for any.
+    """
 
     session_id: str
     limit: int
     reason: str = ""
+    after: tuple[int, int] | None = None
+
+
+class FoldOutcome(Enum):
+    """What came of a task."""
+
+    FOLDED = auto()
+    OVERTAKEN = auto()  # by another fold, or a clear: the session is another than the one that was to be folded
+    NOTHING = auto()
 
 
 @define(kw_only=True)
@@ -96,19 +109,20 @@ class HistoryFolder:
         if self.memory is not None:
             verify(self.memory, LongTermMemory)
 
-    async def fold(self, task: FoldTask, report: Report) -> bool:
-        """Fold what the task asks for. False when nothing was folded: an event says why."""
+    async def fold(self, task: FoldTask, report: Report) -> FoldOutcome:
+        """Fold what the task asks for. When nothing was folded, an event says why, unless the task was out of date."""
         folded = False
         while True:
             head = await self.store.head(task.session_id)
             state = SessionState.of(head)
+            if not folded and task.after not in (None, _place(head, state)):
+                return FoldOutcome.OVERTAKEN
             live = await read_live_fold(self.store, head, state, self.counter)
             given = await self._given(head, state, live, task)
-            if not await self._fold_once(head, state, live, given, task, report):
-                return folded
-            folded = True
-            if not given.more:
-                return True
+            outcome = await self._fold_once(head, state, live, given, task, report)
+            folded = folded or outcome is FoldOutcome.FOLDED
+            if outcome is not FoldOutcome.FOLDED or not given.more:
+                return FoldOutcome.FOLDED if folded else outcome
 
     async def _given(self, head: Head, state: SessionState, live: LiveFold | None, task: FoldTask) -> _Given:
         """What the strategy is shown: all raw messages if they are within its reach (R122), else the fold and what came after."""
@@ -153,15 +167,15 @@ class HistoryFolder:
 
     async def _fold_once(
         self, head: Head, state: SessionState, live: LiveFold | None, given: _Given, task: FoldTask, report: Report
-    ) -> bool:
+    ) -> FoldOutcome:
         size = total_tokens(given.messages, self.counter)
         if size < 2:
-            return False
+            return FoldOutcome.NOTHING
         result = await self.strategy.compress(given.messages, max(0, min(task.limit, size - 1)))
         fold = result.fold
         if fold is None:
             report(EventKind.FOLD_FAILED, {"reason": result.reason, "tokens": size})
-            return False
+            return FoldOutcome.NOTHING
         for fault in fold.faults:
             report(EventKind.SUMMARY_REFUSED, {"fault": fault.partition(":")[0]})
         rule = broken_rule(given.messages, result, self._most(result), self.counter) or broken_fold_rule(
@@ -169,17 +183,17 @@ class HistoryFolder:
         )
         if rule:
             report(EventKind.STRATEGY_FAILED, {"strategy": type(self.strategy).__name__, "rule": rule, "error": ""})
-            return False
+            return FoldOutcome.NOTHING
         record, group = self._record(live, given, fold, task)
         if record.tokens_after >= record.tokens_before:
             report(EventKind.FOLD_FAILED, {"reason": "nothing would be gained", "tokens": record.tokens_before})
-            return False
+            return FoldOutcome.NOTHING
         state = await self._flushed(head, state, record.through, report)
         if not await self._commit(head, state, group):
             report(EventKind.FOLD_FAILED, {"reason": "another fold came first", "tokens": record.tokens_before})
-            return False
+            return FoldOutcome.OVERTAKEN
         report(EventKind.HISTORY_FOLDED, _figures(record, fold, task))
-        return True
+        return FoldOutcome.FOLDED
 
     def _most(self, result: Compression) -> int:
         """A size that any result keeps to: what a window takes is looked at when it is made."""
@@ -271,8 +285,12 @@ class HistoryFolder:
 
 def _moved(then: Head, now: Head) -> bool:
     """Whether the session was folded, cleared or made anew since."""
-    same = (now.epoch, now.incarnation) == (then.epoch, then.incarnation)
-    return not same or SessionState.of(now).fold != SessionState.of(then).fold
+    return now.incarnation != then.incarnation or _place(now, SessionState.of(now)) != _place(then, SessionState.of(then))
+
+
+def _place(head: Head, state: SessionState) -> tuple[int, int]:
+    """The epoch and the record of its live fold, 0 for none."""
+    return head.epoch, 0 if state.fold is None else state.fold.seq
 
 
 def _parted(given: _Given, fold: Fold, through: int) -> tuple[list[Entry], list[Entry]]:

@@ -165,6 +165,7 @@ class WindowKeeper:
         region, basis = window.region, window.basis
         head = Head(
             session_id=held.session_id,
+            epoch=basis.epoch,
             last_seq=last_seq,
             messages=region.messages + len(added),
             tokens=region.tokens + sum([entry.tokens for entry in added]),

@@ -8,6 +8,7 @@ from contextport.adapters.events.collecting_sink import CollectingEventSink
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.contracts import Context, EventKind, Kind, Message, Mode, Receipt, ToolCall
 from tests.managers.folding_sessions import (
+    EAGER,
     SESSION,
     Backend,
     awaited,
@@ -155,22 +156,43 @@ async def test_a_long_paste_and_talk_of_other_things_bring_nothing_back(backend:
 
 
 @awaited
-async def test_fragments_keep_within_their_room_and_have_the_fact(backend: Backend) -> None:
+async def test_each_fragment_keeps_within_its_room_and_has_the_fact(backend: Backend) -> None:
     manager = engine(backend.open(), LIMIT)
     around = " ".join(["The roses by the wall grow well and the lawn does not."] * 12)
     await folded(manager, Message.user(f"{around} {CODE.text}. {around}", id="code"))
     context = await manager.get_context(SESSION)
     room = (context.limit - size(context.messages[:1])) // 10
     await say(manager, [QUESTION])
-    asked = await manager.get_context(SESSION)
-    [fragment] = recalled(asked)
+    [fragment] = recalled(await manager.get_context(SESSION))
     assert "KX-4471-Q" in fragment.text
-    assert size([fragment]) <= room
+    assert room // 2 < size([fragment]) <= room
     for n in range(6):
         await say(manager, [Message.user(f"What was order AB-{n:04}-7 for?", id=f"asked{n}")])
-        asked = await manager.get_context(SESSION)
-        assert size(recalled(asked)) <= room
-    assert len(recalled(asked)) > 1
+        context = await manager.get_context(SESSION)
+        assert all(size([one]) <= room for one in recalled(context))
+        assert context.tokens == size(context.messages) <= context.limit
+    assert len(recalled(context)) > 1
+
+
+@awaited
+async def test_fragments_count_towards_the_threshold(backend: Backend) -> None:
+    """A window that is over it because of them alone is folded."""
+    store = backend.open()
+    manager = engine(store, LIMIT, clock=lambda: 0.0)
+    around = " ".join(["The roses by the wall grow well and the lawn does not."] * 12)
+    await folded(manager, Message.user(f"{around} {CODE.text}. {around}", id="code"))
+    fold, context = await fold_in_state(store), await manager.get_context(SESSION)
+    room = context.limit - size(context.messages[:1])
+    fill = int(room * EAGER.light) - (context.tokens - size(context.messages[:1])) - size([QUESTION]) - 5
+    await say(manager, [Message.assistant("word " * fill, id="filling"), QUESTION])
+    await manager.settle()
+    assert await fold_in_state(store) == fold
+    context = await manager.get_context(SESSION)
+    assert len(recalled(context)) == 1
+    assert context.tokens - size(context.messages[:1]) > room * EAGER.light
+    await manager.get_context(SESSION)
+    await manager.settle()
+    assert await fold_in_state(store) != fold
 
 
 @awaited

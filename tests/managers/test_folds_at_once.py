@@ -15,6 +15,7 @@ from contextport.adapters.managers.lineage import entries_of_epoch, lineage
 from contextport.adapters.stores.sqlite_store import SqliteContextStore
 from contextport.contracts import ContextStore, EventKind, Kind, Message, Mode
 from tests.managers.folding_sessions import (
+    EAGER,
     PROMPT,
     SESSION,
     Backend,
@@ -117,6 +118,50 @@ async def test_a_late_fold_on_an_old_log_does_not_take_the_place_of_a_newer_one(
     assert (await lineage(store, SESSION)).folds == folds
     assert await said_in_log(store) == stored(said)
     await check_served(store, [slow, quick, engine(backend.open())])
+
+
+@pytest.mark.parametrize("other_does", ["fold", "clear"])
+@awaited
+async def test_what_another_engine_made_smaller_is_not_folded_on_old_numbers(backend: Backend, other_does: str) -> None:
+    store, sink = backend.open(), CollectingEventSink()
+    manager, other = engine(store, sink=sink), engine(backend.open())
+    await begun(manager)
+    await manager.get_context(SESSION)
+    assert await other.compact(SESSION, max_tokens=120)
+    if other_does == "clear":
+        await other.clear_context(SESSION)
+    folds = (await lineage(store, SESSION)).folds
+    for message in turns(2, 50):
+        await say(manager, [message])
+        await manager.settle()
+    assert (await lineage(store, SESSION)).folds == folds
+    assert [event for event in sink.events if event.kind in (EventKind.HISTORY_FOLDED, EventKind.FOLD_FAILED)] == []
+    await say(manager, turns(8, 60))
+    await manager.get_context(SESSION)
+    await manager.settle()
+    assert len((await lineage(store, SESSION)).folds) == len(folds) + 1
+    await check_served(store, [manager, other])
+
+
+@awaited
+async def test_a_fold_that_lost_the_race_is_not_taken_for_a_fruitless_one(backend: Backend) -> None:
+    store, gated, sink = backend.open(), GatedSummarizer(), CollectingEventSink()
+    manager, other = engine(store, summarizer=gated, sink=sink), engine(backend.open())
+    await say(manager, turns(11))
+    await manager.get_context(SESSION)
+    await gated.asked.wait()
+    assert await other.compact(SESSION, max_tokens=120)
+    gated.gate.set()
+    await manager.settle()
+    assert reasons(sink, EventKind.FOLD_FAILED) == ["another fold came first"]
+    context = await manager.get_context(SESSION)
+    due = int(context.limit * EAGER.light) - context.tokens
+    await say(manager, turns(due // 20 + 1, 50))
+    context = await manager.get_context(SESSION)
+    assert context.receipt.folding is not None
+    assert context.receipt.folding["reason"] in ("light", "in_flight")
+    await manager.settle()
+    assert len((await lineage(store, SESSION)).folds) == 2
 
 
 def fold_in_a_process(path: Path, writer: int) -> None:

@@ -235,6 +235,25 @@ def test_while_a_fold_is_being_made_no_other_is_started() -> None:
     run_in_virtual_time(scenario())
 
 
+def test_a_fold_that_was_asked_for_is_the_one_that_windows_wait_for() -> None:
+    async def scenario() -> None:
+        gated, store = GatedSummarizer(), MemoryContextStore()
+        manager = engine(store, summarizer=gated)
+        await say(manager, messages_of(HEAVY + 20))
+        folding = asyncio.create_task(manager.compact(SESSION, max_tokens=120))
+        await gated.asked.wait()
+        asked = asyncio.create_task(manager.get_context(SESSION))
+        await asyncio.sleep(1.0)
+        assert not asked.done()
+        gated.gate.set()
+        assert await folding
+        context = await asked
+        assert (context.mode, len(gated.requests)) == (Mode.SUMMARY, 1)
+        assert [fold.reason for fold in (await lineage(store, SESSION)).folds] == ["asked"]
+
+    run_in_virtual_time(scenario())
+
+
 async def tried(manager: ContextEngine, strategy: Wavering) -> int:
     """How many tries there were after the windows of a turn without anything new."""
     await manager.get_context(SESSION)
