@@ -6,6 +6,7 @@ was written before a crash or a lost race is never looked at again; nothing that
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
@@ -249,7 +250,8 @@ class HistoryFolder:
             page = await self.store.read(head.session_id, after=floor, before=end + 1, limit=_PAGE, epoch=head.epoch)
             said = [entry for entry in page if entry.message.in_conversation]
             try:
-                new += await self.memory.flush(self.scope_of(head.session_id), notes_for(said, session_id=head.session_id))
+                notes = await asyncio.to_thread(notes_for, said, session_id=head.session_id)
+                new += await self.memory.flush(self.scope_of(head.session_id), notes)
             except Exception as error:  # a memory is foreign code: the fold goes on, what is missing goes with the next one
                 report(EventKind.MEMORY_FAILED, {"error": type(error).__name__, "from": floor + 1, "through": through})
                 break
