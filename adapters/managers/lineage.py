@@ -205,11 +205,14 @@ async def _lineage_without_pointer(store: ContextStore, head: Head, epoch: int) 
     A fold that another one names as the one before it was committed. The newest has no such witness: of several, the last is
     taken.
     """
-    records = [
-        FoldRecord.from_message(entry.message, entry.seq)
-        async for entry in entries_of_epoch(store, head, epoch)
-        if entry.message.kind is Kind.RECORD and "fold" in entry.message.metadata
-    ]
+    records: list[FoldRecord] = []
+    first = 0
+    async for entry in entries_of_epoch(store, head, epoch):
+        first = first or entry.seq
+        if entry.message.kind is Kind.RECORD and "fold" in entry.message.metadata:
+            record = FoldRecord.from_message(entry.message, entry.seq)
+            if not 0 < record.through < first:  # else a clear came between the fold's making and its record
+                records.append(record)
     named = {record.previous for record in records}
     committed = max((seq for seq in named if seq), default=0)
     newest = max((record.seq for record in records if record.previous == committed), default=0)

@@ -252,6 +252,8 @@ async def test_a_session_that_was_cleared_during_a_fold_has_none_of_it(backend: 
     head = await store.head(SESSION)
     before = [e.message async for e in entries_of_epoch(store, head, 1) if e.message.in_conversation]
     assert stored(before) == stored(said)
+    await other.clear_context(SESSION)
+    assert (await lineage(store, SESSION, epoch=2)).folds == ()
     again = await begun(other)
     assert await other.compact(SESSION, max_tokens=120)
     live = (await lineage(store, SESSION)).live
