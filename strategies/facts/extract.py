@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, zip_longest
 
-from contextport.contracts.facts import Fact
+from contextport.contracts.facts import Fact, FactKind
 from contextport.contracts.messages import JsonPart, Message, Refusal, Text, ToolCall, ToolResult
 
 from .json_facts import json_facts, parsed
+from .statements import is_question, sentences, statement_in
 from .text_facts import output_facts, text_facts
 from .tool_lines import without_markers
 
@@ -16,6 +17,7 @@ __all__ = ["extract_facts"]
 
 _MOST = 1000  # facts of one part; what has more is data, to be asked for again
 _READ = 50_000  # characters of a text at either end; what is longer is data as well
+_ANSWER = 4_000  # characters of an answer
 
 
 def extract_facts(messages: Iterable[Message]) -> tuple[Fact, ...]:
@@ -23,10 +25,24 @@ def extract_facts(messages: Iterable[Message]) -> tuple[Fact, ...]:
 
     The text of users and assistants is read, arguments of tool calls (label: the tool's name and the path of the value, such as
     `update_reservation.reservation_id`) and tool results (label: the path, such as `reservation.user_id`; text that is not JSON:
-    the words next to a value, with a gap for it, of at most 20 values). System messages, reasoning, and what the library itself put into a window or
-    in place of what it left out are not read. Each text of a fact is a piece of the message, as it is; of JSON, a piece of what it says.
+    the words next to a value, with a gap for it, of at most 20 values). Not read are system messages, reasoning, and what the
+    library itself put into a window or in place of what it left out. Each text of a fact is a piece of the message, as it is; of
+    JSON, a piece of what it says. A question is a task only if the message after it does not answer it.
     """
-    return tuple([fact for message in messages if message.in_conversation for fact in _of(message)])
+    said = [message for message in messages if message.in_conversation]
+    return tuple(
+        [fact for message, after in zip_longest(said, said[1:]) for fact in _of(message) if not _is_answered(fact, after)]
+    )
+
+
+def _is_answered(fact: Fact, after: Message | None) -> bool:
+    """Whether it is a question that the next message answers: it calls no tool, asks nothing and promises nothing."""
+    if fact.kind is not FactKind.TASK or fact.role != "user" or not is_question(fact.text):
+        return False
+    if after is None or after.role != "assistant" or after.tool_calls or not after.text:
+        return False
+    told = [statement_in(after.text[start:end].strip(), "assistant") for start, end in sentences(after.text[:_ANSWER])]
+    return not is_question(after.text[-_ANSWER:]) and not any(what and what.kind is FactKind.TASK for what in told)
 
 
 def _of(message: Message) -> Iterator[Fact]:

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from contextport.contracts.facts import FactKind, FactState
 
-__all__ = ["MARKS_CHANGE", "Statement", "clipped", "sentences", "statement_in"]
+__all__ = ["MARKS_CHANGE", "MARKS_END", "Statement", "clipped", "is_question", "sentences", "statement_in"]
 
 
 @frozen
@@ -45,12 +45,21 @@ _CONSTRAINT = _any(
     r"(?:nobody|no one|none) (?:but|except|other|else)|"
     r"no [a-z -]{2,24} (?:before|after|on|in|during|without|with|over|under|above|below)|"
     r"should(?:n't| not| be| only| have| use| include| contain| return| never| always)|required?|allergic|limit(?:ed)? to",
-    r"必须|不要|不能|不可以|不许|不准|不得|禁止|务必|一定要|千万|别(?![人的墅处])|(?<![一两二三四五六七八九十几0-9])只(?![狗猫鸟鸡])|仅|"
+    r"必须|以后.{0,8}(?:都|请|只|不)|不要|不能|不可以|不许|不准|不得|禁止|务必|一定要|千万|别(?![人的墅处])|(?<![一两二三四五六七八九十几0-9])只(?![狗猫鸟鸡])|仅|"
     r"最多|最少|至少|不超过|不低于|不少于|预算|以后都|以后请|一律|总是|从不|每次都|要求|限制|尽量|截止|过敏|希望|喜欢|偏好|"
     r"之前不|控制在|以内|谁都|忌口",
 )
 _IMPERATIVE_NOT = re.compile(
     r"(?:^|[,;:\u2014-]\s?|\b(?:please|and|but|so)\s)(?:do not|don't)\s(?!worr|forget|know|think|mind|remember|give up)",
+    re.IGNORECASE,
+)
+_NOT_MEANT = r"mind|thought|heard|had|seen|knew|been|happy|nice|good|great|fun|wanted|a|the|my|so"
+_ELLIPTIC = re.compile(
+    rf"(?:^|[,;:\u2014]\s?)(?:(?:and|but|also|plus|please|ok|okay)[, ]+){{0,2}}(?:(?:never|always) (?!(?:{_NOT_MEANT})\b)[a-z]+|"
+    r"no (?!(?:problems?|worries|worry|idea|longer|one|need|thanks?|wonder|doubt|rush|hurry|way|clue|matter|reason|issues?|luck|"
+    r"further|more|less|questions?|"
+    r"big|i|it|that|this|we|you|they|not|sorry|please)\b)[a-z][\w-]*+(?! (?:was|is|were|are|has|have|had|came)\b))|"
+    r"(?:^|[\uff0c,\u3002;\uff1b])(?:另外|也|还有)?不用(?![谢了客担])|(?:周|星期)[一二三四五六日天](?:都|也)?不",
     re.IGNORECASE,
 )
 _DECISION = _any(
@@ -59,6 +68,7 @@ _DECISION = _any(
     r"going (?:with|for|to (?:cancel|use|drop|keep|sell|buy))|"
     r"go with|choose|chose|chosen|agreed|settled|confirm(?:ed)?|approved?|opt(?:ed)? for|switch(?:ed|ing)? to|"
     r"went with|stick with|voted|"
+    r"(?:cancel|drop|scrap|forget about|call off) (?:everything|all|the whole)|"
     r"made up (?:my|our) minds?|final answer|picked (?!up)[a-z]+|sign(?:ed)? with|"
     r"(?:i'm|i am|we're|we are) (?:dropping|taking|moving|switching|keeping|skipping|selling|buying|using|choosing)|"
     r"(?:use|take|make|do|try|go|book|send|give|put) .{1,60} instead|instead,? (?:use|take|make|do|go)|use .{1,40} instead of",
@@ -78,8 +88,11 @@ _PROMISED = _any(
 )
 _DONE = _any(
     r"done|finished|completed?|fixed|resolved|implemented|"
-    r"(?:has|have|had|is|are|was|were) (?:now |been |successfully |already ){0,3}[a-z]{3,}ed|"
-    r"(?:has|have) been [a-z]+|i(?:'ve| have) (?:now |successfully |already |also ){0,3}[a-z]+(?:ed|t|n|d)|successfully [a-z]+",
+    r"(?:has|have|had|is|are|was|were) (?:now |been |successfully |already ){0,3}(?!(?:"
+    r"closed|delayed|interested|worried|tired|excited|supposed|confused|needed|required|located|based|called|named|married|"
+    r"impressed|concerned|disappointed|damaged|expected|planned|overwhelmed)\b)[a-z]{3,}ed|"
+    r"(?:has|have) been (?![a-z]+ing\b)[a-z]+|i(?:'ve| have) (?:now |successfully |already |also ){0,3}[a-z]+(?:ed|t|n|d)|"
+    r"successfully [a-z]+",
     r"完成(?!不)|已(?:经)?[\u4e00-\u9fff]|搞定|做好|做完|修好|解决了|办好|弄好",
 )
 _NOT_YET = re.compile(r"\bnot\b|n't\b|\bunable\b|\bfailed\b|\bonce\b|\bwhen\b|\bif\b|没|未|尚|不能|无法|如果", re.IGNORECASE)
@@ -96,6 +109,12 @@ MARKS_CHANGE = _any(
     r"not .{1,40} (?:but|any ?more)|now (?:use|be|is)|increase[ds]?|raise[ds]?|lower(?:ed)?|reduce[ds]?|forget|"
     r"drop(?:ped)?|on second thought|make it",
     r"改成|改为|改用|换成|换到|换为|不再|取消|算了|还是(?:用|选|按|要)|提高到|降到|增加到|减到|调整|调到|不是.{1,20}而是|其实",
+)
+#: Words by which a statement ends what was decided before.
+MARKS_END = _any(
+    r"cancel(?:l?ed|l?ing)?|(?:drop(?:ped|ping)?|scrap(?:ped|ping)?) (?:the|our|all|everything)|call(?:ed|ing)? off|"
+    r"(?:gave|give|giving) up (?:on )?",
+    r"取消|作废|不做了|不要了|放弃",
 )
 _QUESTION = re.compile(r"[?\uff1f][\"')\]\s]*\Z|[吗呢][\s\u3002]*\Z")
 
@@ -119,15 +138,20 @@ def clipped(sentence: str) -> str:
     return sentence[: cut if cut > 0 else _LONGEST]
 
 
+def is_question(sentence: str) -> bool:
+    """Whether it ends as a question does."""
+    return _QUESTION.search(sentence) is not None
+
+
 def statement_in(sentence: str, role: str) -> Statement | None:
     """What a sentence of a user or an assistant states; None if it is none of what is kept."""
-    asks = bool(_QUESTION.search(sentence))
+    asks = is_question(sentence)
     return _of_user(sentence, asks) if role == "user" else None if asks else _of_assistant(sentence)
 
 
 def _of_user(sentence: str, asks: bool) -> Statement | None:
     if not asks:
-        if _CONSTRAINT.search(sentence) or _IMPERATIVE_NOT.search(sentence):
+        if any(rule.search(sentence) for rule in (_CONSTRAINT, _IMPERATIVE_NOT, _ELLIPTIC)):
             return Statement(FactKind.CONSTRAINT)
         if _DECISION.search(sentence):
             return Statement(FactKind.DECISION)

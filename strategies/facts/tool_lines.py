@@ -16,8 +16,8 @@ _ALIKE = 3  # lines that differ in their numbers alone; more of them are process
 _READ = 400  # characters of a line
 _MOST_TOLD = 6
 _FAILED = re.compile(
-    r"(?<!\bno )(?<!\b0 )\b(?:errors?|exception|traceback(?! \(most)|fail(?:ed|ures?|s)?|fatal|panic(?:ked)?|denied|refused|not found|"
-    r"no such|timed? ?out|cannot|aborted|killed)\b|\w(?:Error|Exception)\b|错误|异常|失败|找不到|不存在|超时|拒绝",
+    r"(?<!\bno )(?<!\b0 )\b(?:errors?|exception|traceback(?! \(most)|fail(?:ed|ures?|s)?|fatal|panic(?:ked)?|denied|refused|"
+    r"not found|no such|timed? ?out|cannot|aborted|killed)\b|\w(?:Error|Exception)\b|错误|异常|失败|找不到|不存在|超时|拒绝",
     re.IGNORECASE,
 )
 _CAME_OUT = re.compile(

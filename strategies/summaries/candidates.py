@@ -11,6 +11,7 @@ from contextport.contracts import Fact, FactKind, FactLedger, FactState, Importa
 from contextport.strategies.facts.extract import extract_facts
 from contextport.strategies.facts.found_values import FoundValue, found_values
 from contextport.strategies.facts.ledger import merged
+from contextport.strategies.facts.statements import MARKS_END
 
 from .passages import Passage, passages_of, quoted
 
@@ -60,8 +61,8 @@ def candidates_of(messages: Sequence[Message], earlier: Summary | None, go_on: C
     `go_on` is called between pieces of work and may raise to end it.
     """
     facts = _stated(messages, earlier, go_on)
-    replaced = {text for fact in facts for text in fact.earlier}
-    found = [item for place, fact in enumerate(facts) for item in _items(fact, place)]
+    replaced = {text for fact in facts for text in fact.earlier} | {fact.text for fact in facts if _is_ended(fact)}
+    found = [item for place, fact in enumerate(facts) for item in _items(fact, place, 1 + place / len(facts))]
     for passage in passages_of(messages, earlier.text if earlier else ""):
         if not passage.place % _BATCH:
             go_on()
@@ -141,11 +142,19 @@ def _stated(messages: Sequence[Message], earlier: Summary | None, go_on: Callabl
     return ledger.facts
 
 
-def _items(fact: Fact, place: int) -> Iterator[Candidate]:
+def _items(fact: Fact, place: int, newness: float) -> Iterator[Candidate]:
+    """The fact as a candidate. Of decisions, new ones count more than old ones, and most of all those that end others."""
     slot, text = _slot(fact), " ".join(fact.text.split())
-    if slot and text:
+    if slot and text and not _is_ended(fact):
         worth = _WORTH[slot] * (_BY_OTHERS if slot in ("decisions", "constraints") and fact.role != "user" else 1.0)
+        if slot == "decisions":
+            worth *= 2 * newness if MARKS_END.search(text) else newness
         yield Candidate(text=text, slot=slot, worth=worth, place=place)
+
+
+def _is_ended(fact: Fact) -> bool:
+    """Whether it is a decision that the user gave up later."""
+    return fact.kind is FactKind.DECISION and fact.state is FactState.DONE
 
 
 def _slot(fact: Fact) -> str | None:

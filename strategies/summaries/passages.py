@@ -23,7 +23,10 @@ _SPEAKER = re.compile(r"(user|assistant|tool): ")
 
 @frozen(kw_only=True)
 class Passage:
-    """A piece of a message that can stand alone. `place` is its number among all pieces, `turn` that of its message."""
+    """A piece of a message that can stand alone. `place` is its number among all pieces, `turn` that of its message.
+
+    `is_call` is of a message that calls a tool: what it is called with, and what is said beside it.
+    """
 
     text: str
     speaker: str
@@ -72,7 +75,8 @@ def passages_of(messages: Iterable[Message], before: str = "") -> Iterator[Passa
         for name, text in readable_texts(message):
             speaker = "tool" if message.tool_results else message.role
             for piece in _told(text) if speaker == "tool" and not name else pieces_of(text, name):
-                yield Passage(text=piece, speaker=speaker, place=place, turn=turn, importance=importance, is_call=bool(name))
+                is_call = bool(name or message.tool_calls)
+                yield Passage(text=piece, speaker=speaker, place=place, turn=turn, importance=importance, is_call=is_call)
                 place += 1
 
 

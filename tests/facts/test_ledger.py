@@ -139,7 +139,8 @@ def test_a_promise_is_closed_with_the_request() -> None:
     ledger = told(
         user("a", "Please cancel NO6JO3."), assistant("b", "I'll cancel NO6JO3 now."), assistant("c", "I have cancelled NO6JO3.")
     )
-    assert [fact.state for fact in of_kind(ledger, FactKind.TASK)] == [FactState.DONE, FactState.DONE]
+    task = the(ledger, FactKind.TASK)
+    assert (task.state, task.text, task.sources) == (FactState.DONE, "I have cancelled NO6JO3.", ("a", "b", "c"))
 
 
 def test_what_is_said_again_adds_its_sources() -> None:
