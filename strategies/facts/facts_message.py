@@ -219,6 +219,7 @@ def _by_need(facts: Sequence[Fact]) -> list[int]:
 def _others(facts: Sequence[Fact]) -> list[str]:
     """The lines of open tasks, then of what was found, the newest first; without those that say nothing by themselves."""
     kept = [fact for fact in reversed(facts) if fact.state is FactState.CURRENT and fact.role != "tool" and not _is_rule(fact)]
+    kept = [fact for fact in kept if fact.kind in _TAGS]  # what else was said stays in the ledger, for questions about it
     kept.sort(key=lambda fact: (fact.kind is not FactKind.TASK, fact.role != "user"))
     return [f"{_TAGS[fact.kind]}: {fact.text}" for fact in kept if len(content_words(fact.text)) > 1]
 

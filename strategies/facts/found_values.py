@@ -16,7 +16,8 @@ from attrs import frozen
 
 from contextport.contracts.facts import FactKind
 
-from .date_forms import DATES, TIMES, date_forms, time_forms
+from .date_forms import DATES, TERMS, TIMES, date_forms, term_forms, time_forms
+from .path_forms import LETTER, PATHS, REMOTE_PATHS, path_forms, remote_path_forms
 
 __all__ = ["FoundValue", "as_ascii", "found_values"]
 
@@ -31,10 +32,7 @@ class FoundValue:
     forms: tuple[str, ...]
 
 
-# Letters of alphabets that are written with spaces. Others, such as Han and kana, end a value.
-_LETTER = "A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u03ff\u0400-\u04ff"
-_WORD = f"[{_LETTER}0-9_]"
-_SEGMENT = f"[{_LETTER}0-9_.@%+~-]{{1,255}}"
+_WORD = f"[{LETTER}0-9_]"
 
 _WIDE = re.compile(r"[\uff01-\uff5e]+")
 _WIDE_WORD = re.compile(r"[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
@@ -42,12 +40,6 @@ _FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
 _LIST_NUMBER = re.compile(r"^[ \t]{0,12}\(?[0-9]{1,3}(?:[.)](?=\s)|\u3001)", re.MULTILINE)
 _URL = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9+.-]{1,15}://|www\.)[!#-&*-;=?-Z_a-z~]{1,2000}")
 _EMAIL = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}")
-_PATH = re.compile(
-    rf"(?<![{_LETTER}0-9_./~%:\\-])"
-    rf"(?:(?:~|\.{{1,2}})?(?:/{_SEGMENT}){{1,64}}/?"  # from a root, or from here
-    rf"|{_SEGMENT}(?:/{_SEGMENT}){{1,64}}/?"
-    r"|[A-Za-z]:\\[^\s:*?\"'<>|,;\u3000-\u9fff\uff00-\uffef]{1,1000})"
-)
 _GROUPED = re.compile(r"(?<![\w.])(?<![0-9],)[0-9]{1,3}(?:,[0-9]{3}){1,10}(?:\.[0-9]{1,20})?(?![0-9]|,[0-9])", re.ASCII)
 _TOKEN = re.compile(f"#?{_WORD}++(?:[-.]{_WORD}++)*+")
 
@@ -56,11 +48,10 @@ _NUMBER = re.compile(r"[0-9]{1,40}(?:\.[0-9]{1,40})?")
 _RANGE = re.compile(r"([0-9]{1,40}(?:\.[0-9]{1,40})?)-([0-9]{1,40}(?:\.[0-9]{1,40})?)")
 _UNIT = (
     "ms|us|ns|s|sec|secs|min|mins|h|hr|hrs|d|kg|g|mg|lb|lbs|oz|km|m|cm|mm|mi|ft|in|px|pt|em|rem|kb|mb|gb|tb|pb|kib|mib|gib|tib|"
-    "hz|khz|mhz|ghz|w|kw|kwh|v|mv|ma|mah|l|ml|x|k|usd|eur|gbp|rmb|cny|jpy|st|nd|rd|th|am|pm|mph|kmh|dpi|fps|rpm|bps|kbps|mbps|gbps"
+    "hz|khz|mhz|ghz|w|kw|kwh|v|mv|ma|mah|l|ml|x|k|usd|eur|gbp|rmb|cny|jpy|bn|mn|st|nd|rd|th|am|pm|mph|kmh|dpi|fps|rpm|bps|kbps|mbps|gbps"
 )
 _WITH_UNIT = re.compile(rf"([0-9]{{1,40}}(?:\.[0-9]{{1,40}})?)-?({_UNIT}|(?<=-)[a-z]{{3,}}(?:-[a-z]+)*)", re.IGNORECASE)
-_DOTTED = re.compile(rf"[{_LETTER}_]{{2,}}(?:\.[a-z_][{_LETTER}_]+)+")
-_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}/?\Z")
+_DOTTED = re.compile(rf"[{LETTER}_]{{2,}}(?:\.[a-z_][{LETTER}_]+)+")
 _FILE = re.compile(
     r"\.(?:py|pyi|js|jsx|ts|tsx|json|jsonl|ya?ml|toml|md|rst|txt|csv|tsv|html?|css|scss|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|sh|"
     r"bat|ps1|log|xml|pdf|png|jpe?g|gif|svg|docx?|xlsx?|pptx?|zip|gz|tar|whl|sql|db|ini|cfg|conf|env|lock|ipynb|patch|diff)\Z"
@@ -92,15 +83,18 @@ def found_values(text: str) -> list[FoundValue]:
     if "://" in rest or "www." in rest:
         rest = _taken(_URL, rest, found, _url)
     if "@" in rest:
+        rest = _taken(REMOTE_PATHS, rest, found, lambda match: _of_path(match, remote_path_forms(match)))
         rest = _taken(_EMAIL, rest, found, lambda match: (FactKind.IDENTIFIER, match.end(), (match[0].lower(),)))
     if "/" in rest or "\\" in rest:
         for pattern in DATES[:1]:
             rest = _taken(pattern, rest, found, _date)
-        rest = _taken(_PATH, rest, found, _path)
+        rest = _taken(PATHS, rest, found, _path)
     if not rest.isascii() or _EXACT.search(rest):
         rest = _LIST_NUMBER.sub(lambda match: " " * len(match[0]), rest)
         for pattern in DATES:
             rest = _taken(pattern, rest, found, _date)
+        for pattern in TERMS:
+            rest = _taken(pattern, rest, found, _term)
         for pattern in TIMES:
             rest = _taken(pattern, rest, found, _time)
         rest = _taken(_GROUPED, rest, found, _grouped)
@@ -131,20 +125,21 @@ def _url(match: Match[str]) -> _Reading:
 
 
 def _path(match: Match[str]) -> _Reading | None:
-    path = match[0].rstrip(".,;:!?")
-    name = path.rstrip("/").replace("\\", "/").rsplit("/", 1)[-1]
-    rooted = path[0] in "/~." or ":\\" in path
-    if not rooted and not _EXTENSION.search(path) and (path.count("/") < 2 or path.replace("/", "").isdigit()):
-        return None
-    if not any(sign.isalnum() for sign in path[:_LONGEST]):
-        return None
-    forms = (path.rstrip("/"), name) if _EXACT.search(name) else (path.rstrip("/"),)
-    return FactKind.PATH, match.start() + len(path), forms
+    forms = path_forms(match)
+    return _of_path(match, forms) if forms else None
+
+
+def _of_path(match: Match[str], forms: tuple[str, ...]) -> _Reading:
+    return FactKind.PATH, match.start() + len(forms[0]), (forms[0].rstrip("/"), *forms[1:])
 
 
 def _date(match: Match[str]) -> _Reading | None:
     forms = date_forms(match)
     return (FactKind.DATE, match.end(), forms) if forms else None
+
+
+def _term(match: Match[str]) -> _Reading:
+    return FactKind.DATE, match.end(), term_forms(match)
 
 
 def _time(match: Match[str]) -> _Reading | None:
