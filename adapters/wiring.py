@@ -128,6 +128,12 @@ def folding_strategy(
 
     A `ChatModel` writes summaries within 120 000 tokens of input; for one with a smaller window, hand in a `ModelSummarizer`.
     """
+    if summarizer is not None and not provides(summarizer, ChatModel) and not hasattr(summarizer, "summarize"):
+        raise InvalidArgument(
+            f'summarizer is {summarizer!r:.80}; it must be a Summarizer, or a ChatModel such as openai_model("...")',
+            name="summarizer",
+            value=summarizer,
+        )
     if provides(summarizer, ChatModel):
         summarizer = ModelSummarizer(summarizer, counter, window=_SUMMARIZER_WINDOW, classifier=RuleErrorClassifier())
     return FoldOldest(

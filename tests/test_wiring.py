@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import attrs
 import pytest
@@ -166,3 +167,9 @@ def test_limits_of_the_input_alone_are_kept() -> None:
 def test_no_codec_for_an_unknown_api() -> None:
     with pytest.raises(InvalidArgument, match="no codec here is for the api 'smoke'"):
         codec_for(attrs.evolve(PROFILES["openai.chat"], api="smoke"))
+
+
+@pytest.mark.parametrize("wrong", ["gpt-4", 4, object()])
+def test_a_summarizer_that_is_none_is_refused_with_what_would_do(wrong: Any) -> None:
+    with pytest.raises(InvalidArgument, match=r"it must be a Summarizer, or a ChatModel such as openai_model\(\"\.\.\.\"\)"):
+        context_engine(budget=8_000, summarizer=wrong)

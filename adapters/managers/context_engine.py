@@ -84,7 +84,8 @@ class ContextEngine:
     says; they are kept in the log, and windows that still do not fit are trimmed to the newest steps. Before a fold, durable
     facts go to `memory`, under the scope that `scope_of` gives a session: one of its own, unless the host says otherwise.
 
-    `ingest` shortens large tool results as they come in; the whole ones are kept in the log, see `original`.
+    `ingest` shortens large tool results as they come in, each to a quarter of what messages may take at most; the whole ones are
+    kept in the log, see `original`.
 
     `active_sessions` bounds how many sessions are held between calls; one that is not held is read from the store again.
 
@@ -125,6 +126,18 @@ class ContextEngine:
         chosen: CompressionStrategy = strategy if strategy is not None else KeepRecentTokens(counter)
         verify(chosen, CompressionStrategy)
         folds = provides(chosen, FoldsHistory)
+        if ingest is not None and not isinstance(ingest, IngestPolicy):
+            raise InvalidArgument(
+                f"ingest is {ingest!r:.80}; it must be an IngestPolicy, such as IngestPolicy(counter), or None",
+                name="ingest",
+                value=ingest,
+            )
+        if folding is not None and not isinstance(folding, FoldPolicy):
+            raise InvalidArgument(
+                f"folding is {folding!r:.80}; it must be a FoldPolicy, such as FoldPolicy(), or None",
+                name="folding",
+                value=folding,
+            )
         self._ingest = ingest
         self._strategy = chosen
         self._strict = strict
@@ -152,7 +165,7 @@ class ContextEngine:
             most_held=active_sessions,
         )
         self._config = self._digest()
-        self._windows.room(None, None)
+        self._most_of_a_result = self._windows.room(None, None).limit // 4  # fixed: a message that comes again is shortened alike
 
     # --- adding -------------------------------------------------------------------------------------------------------
 
@@ -181,7 +194,9 @@ class ContextEngine:
 
     async def _add_shortened(self, session_id: str, taken: tuple[Message, ...], policy: IngestPolicy) -> tuple[Message, ...]:
         recent = self._windows.newest_of(session_id)
-        return await self._add_as_is(session_id, await with_originals(taken, policy, recent, self._store, session_id))
+        most = self._most_of_a_result
+        shorter = await with_originals(taken, policy, recent, self._store, session_id, most=most)
+        return await self._add_as_is(session_id, shorter)
 
     async def _append_with_prompt(self, session_id: str, taken: tuple[Message, ...]) -> tuple[Message, ...]:
         """Append messages of which the first may become the system prompt."""

@@ -15,10 +15,11 @@ _PAGE = 256
 
 
 async def with_originals(
-    messages: Sequence[Message], policy: IngestPolicy, recent: Iterable[Entry], store: ContextStore, session_id: str
+    messages: Sequence[Message], policy: IngestPolicy, recent: Iterable[Entry], store: ContextStore, session_id: str, *, most: int
 ) -> tuple[Message, ...]:
     """The messages as they go into the log: in place of a too large result, a record of it and its shorter form.
 
+    `most` is how many tokens a result may keep, whatever the policy has for its tool.
     The calls that tell which tool answered are looked for among the messages, the `recent` entries and, for what is not there,
     in the log.
     """
@@ -26,12 +27,13 @@ async def with_originals(
     if not waiting:
         return tuple(messages)
     calls = _calls_in([*(entry.message for entry in recent), *messages])
-    if not waiting <= calls.keys() and any(message_tokens(message, policy.counter) > _least_of(policy) for message in messages):
+    least = min(most, _least_of(policy))
+    if not waiting <= calls.keys() and any(message_tokens(message, policy.counter) > least for message in messages):
         read = await store.read(session_id, limit=_CALLS_WITHIN)
         calls = _calls_in(entry.message for entry in read) | calls
     taken: list[Message] = []
     for message in messages:
-        shorter = policy.shortened(message, calls)
+        shorter = policy.shortened(message, calls, most=most)
         taken += [message] if shorter is None else [original_record(message), shorter]
     return tuple(taken)
 

@@ -23,7 +23,8 @@ class Prices:
     `read` is an input token that the prefix cache has, `write` one that it takes in, `output` one of the answer.
     `summarizer_input` and `summarizer_output` are those of whatever writes summaries: 0 for one without a model. `ttl_seconds`
     is how long the cache keeps a prefix that nobody uses; None if that is not documented. Prompts below `minimum_tokens` are not
-    cached. Raises `InvalidArgument` for a price that is none, and for a `read` above `write`.
+    cached. Raises `InvalidArgument` for a price that is none, and for a `read` above 1, as prices in dollars have it, or above
+    `write`.
     """
 
     name: str
@@ -43,6 +44,13 @@ class Prices:
             if not _is_number(value) or value < 0 or (positive and value == 0):
                 wanted = "above 0" if positive else "0 or more"
                 raise InvalidArgument(f"{name} of {self.name} is {value!r}; it must be a number {wanted}", name=name, value=value)
+        if self.read > 1:
+            raise InvalidArgument(
+                f"prices {self.name}: read is {self.read:g}; prices are relative to the uncached input price, which is 1, and a "
+                "cached token costs no more: divide every price by that of uncached input",
+                name="read",
+                value=self.read,
+            )
         if self.read > self.write:
             raise InvalidArgument(
                 f"prices {self.name}: a cached token costs {self.read:g} to read and {self.write:g} to write; reading must not "

@@ -41,7 +41,17 @@ _ORIGINAL = "original"
 
 
 def _rules_of(rules: Iterable[IngestRule]) -> tuple[IngestRule, ...]:
-    return tuple(rules)
+    wrong: object = rules
+    if isinstance(rules, Iterable):
+        found = tuple(rules)
+        wrong = next((rule for rule in found if not isinstance(rule, IngestRule)), None)
+        if wrong is None:
+            return found
+    raise InvalidArgument(
+        f'{wrong!r:.80} is no rule; rules must be a list of IngestRule, such as IngestRule(name="logs", tools=("get_logs",))',
+        name="rules",
+        value=wrong,
+    )
 
 
 @frozen

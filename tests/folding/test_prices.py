@@ -182,7 +182,9 @@ def test_the_summarizer_costs_nothing_without_a_model() -> None:
     ("wrong", "said"),
     [
         ({"read": 0}, "read of of a test is 0; it must be a number above 0"),
-        ({"read": 2.0}, "costs 2 to read and 1.25 to write"),
+        ({"read": 0.9, "write": 0.5}, "costs 0.9 to read and 0.5 to write"),
+        ({"read": 3, "write": 3.75, "output": 15}, "read is 3; prices are relative to the uncached input price, which is 1"),
+        ({"read": 1.01}, "read is 1.01; prices are relative to the uncached input price"),
         ({"write": -1}, "write of of a test is -1"),
         ({"write": float("inf")}, "is inf"),
         ({"write": float("nan")}, "is nan"),

@@ -154,3 +154,44 @@ def test_work_on_endless_clusters_does_not_grow_with_them(text: str) -> None:
 def test_clusters_up_to_the_reach_are_kept_whole() -> None:
     text = "ab" + "\u0301" * 64 + "c"
     assert [grapheme_cut(text, at, -1) for at in (1, 2, 40, 65, 66)] == [1, 1, 1, 1, 66]
+
+
+EARLIER = "[…45 lines left out; repeat the call to see them, if it only reads…]"
+ANY_MARKER = re.compile(r"\[…\d+ \w+ left out[^…\n]*…\]")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize(
+    "marker", [EARLIER, "[…900 characters left out…]", "[…1 entry left out; read [id]/page.tsx again from line 7…]"]
+)
+def test_a_cut_never_falls_inside_an_earlier_marker(marker: str, share: float) -> None:
+    for lead in (0, 10, 60):
+        text = "x" * lead + marker + "words and more of them " * 6 + marker + "y" * lead
+        for room in range(30, len(text)):
+            short = shorten_text(text, at_most(room), share)
+            if short is not None:
+                assert "…" not in ANY_MARKER.sub("", short)
+
+
+def test_a_marker_counts_the_characters_that_earlier_ones_stand_for() -> None:
+    text = "".join(f"line {n} says something\n" for n in range(300))
+    short = text
+    for room in (3_000, 1_000, 400, 150):
+        again = shorten_text(short, at_most(room))
+        assert again is not None
+        short = again
+        head, missing, tail = split_at_marker(short)
+        assert len(head) + missing + len(tail) == len(text)
+        assert len(ANY_MARKER.findall(short)) == 1
+
+
+def test_what_a_spared_marker_leaves_goes_to_the_tail() -> None:
+    text = f"{EARLIER}\n1 failed, 200 passed in 12.3s"
+    assert shorten_text(text, at_most(65)) == f"[…{len(EARLIER)} characters left out…]\n1 failed, 200 passed in 12.3s"
+
+
+def test_what_only_looks_like_a_marker_is_text() -> None:
+    text = "[…" + "9" * 5_000 + " lines left out…]" + "word " * 200
+    short = shorten_text(text, at_most(300))
+    assert short is not None
+    assert len(short) <= 300

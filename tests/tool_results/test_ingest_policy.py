@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import attrs
 import pytest
@@ -34,8 +35,8 @@ def call(name: str, **arguments: object) -> dict[str, ToolCall]:
     return {"c": ToolCall(call_id="c", name=name, arguments=json.dumps(arguments))}
 
 
-def shortened(text: str, name: str, policy: IngestPolicy = POLICY, **arguments: object) -> str | None:
-    message = policy.shortened(Message.tool("c", text, id="m"), call(name, **arguments))
+def shortened(text: str, name: str, policy: IngestPolicy = POLICY, most: int | None = None, **arguments: object) -> str | None:
+    message = policy.shortened(Message.tool("c", text, id="m"), call(name, **arguments), most=most)
     return None if message is None else message.text
 
 
@@ -91,6 +92,74 @@ def test_command_keeps_head_and_tail() -> None:
     assert 3_980 <= COUNTER.count_text(text) <= 4_000
 
 
+LOG = "".join(
+    "2026-11-30 12:05:00 ERROR upstream 10.0.0.7 gave ConnectionResetError(104)\n"
+    if n == 300
+    else f"2026-11-30 12:{n // 60:02d}:{n % 60:02d} INFO request {n} took {n * 7 % 97} ms and gave {n * 31} bytes\n"
+    for n in range(600)
+)
+
+
+@pytest.mark.parametrize("tool", ["bash", "get_logs"])
+def test_a_log_keeps_its_one_error_and_both_ends(tool: str) -> None:
+    text = shortened(LOG, tool, most=500)
+    assert text is not None
+    assert COUNTER.count_text(text) <= 500
+    lines = text.splitlines()
+    assert "2026-11-30 12:05:00 ERROR upstream 10.0.0.7 gave ConnectionResetError(104)" in lines
+    assert lines[0] == LOG.splitlines()[0]
+    assert lines[-1] == LOG.splitlines()[-1]
+    missing = [int(line.split()[0].removeprefix("[…")) for line in lines if "lines left out" in line]
+    assert len(missing) == 2
+    assert sum(missing) + len(lines) - 2 == 600
+    assert HOW in text
+
+
+def test_a_report_of_a_test_run_keeps_its_summary_and_failures() -> None:
+    run = [f"tests/test_math.py::test_{n} PASSED [ {n % 100}%]" for n in range(3_000)]
+    failed = ["FAILED tests/test_math.py::test_half - assert 1.5 == 2", "======== 1 failed, 3000 passed in 2.21s ========"]
+    after = [f"coverage of module {n} is {n % 100} percent" for n in range(3_000)]
+    text = shortened("\n".join([*run, *failed, *after]), "run_tests", most=300)
+    assert text is not None
+    assert COUNTER.count_text(text) <= 300
+    assert "\n".join(failed) in text
+    assert text.endswith("\n" + after[-1])
+
+
+def test_plain_output_keeps_error_lines_between_its_ends() -> None:
+    lines = [f"compiled unit {n} without trouble" for n in range(3_000)]
+    lines[1_000] = "ld: cannot find -lssl"
+    lines[2_000] = "make: *** [app] failed with 2"
+    text = shortened("\n".join(lines), "bash", most=400)
+    assert text is not None
+    assert 390 <= COUNTER.count_text(text) <= 400
+    whole = "\n".join(lines)
+    head, first, one, second, two, third, tail = re.split(r"\[…(\d+) characters left out[^…]*…\]", text)
+    assert (one, two) == (f"\n{lines[1_000]}\n", f"\n{lines[2_000]}\n")
+    assert whole.startswith(head)
+    assert whole.endswith(tail)
+    assert int(second) == len("\n".join(lines[1_001:2_000]))
+    assert len(head) + int(first) + len(one) + int(second) + len(two) + int(third) + len(tail) == len(whole)
+    assert text.count(HOW) == 1
+
+
+def test_only_a_few_error_lines_stand_between_the_ends() -> None:
+    names = ["alder", "birch", "cedar", "elm", "fir", "gum", "hazel", "ivy", "juniper"]
+    lines = [f"unit {n} is done" for n in range(5_000)]
+    for n, name in enumerate(names):
+        lines[1_000 + 300 * n] = f"{name} failed"
+    text = shortened("\n".join(lines), "bash", most=2_000)
+    assert text is not None
+    assert [line for line in text.split("\n") if line.endswith("failed")] == [f"{name} failed" for name in names[:5]]
+
+
+def test_a_file_that_was_read_keeps_its_head_though_errors_follow() -> None:
+    text = shortened(LOG, "read_file", most=500, path="app.log")
+    assert text is not None
+    assert LOG.startswith(text.partition("[…")[0])
+    assert re.search(r"read app.log again from line \d+…\]$", text)
+
+
 def test_search_keeps_head_and_tail() -> None:
     text = shortened(LINES, "web_search")
     assert text is not None
@@ -127,6 +196,15 @@ def test_file_read_without_a_usable_path_still_says_where(arguments: str) -> Non
 
 def test_file_write_is_untouched() -> None:
     assert shortened(LINES, "write_file") is None
+
+
+@pytest.mark.parametrize(("most", "limit"), [(None, 4_000), (9_000, 4_000), (1_000, 1_000), (64, 64), (63, 64), (0, 64)])
+def test_the_lower_of_two_limits_holds_and_it_is_not_below_64(most: int | None, limit: int) -> None:
+    text = shortened("done\n" * 5_000, "bash", most=most)
+    assert text is not None
+    assert limit - 10 <= COUNTER.count_text(text) <= limit
+    assert shortened("done\n" * limit, "bash", most=most) is None
+    assert shortened(LINES, "write_file", most=most) is None
 
 
 def test_other_tools_have_a_generous_limit() -> None:
@@ -217,6 +295,10 @@ def test_wrong_rules_are_refused() -> None:
     rule = IngestRule(name="one", tools=("*",))
     with pytest.raises(InvalidArgument, match="two rules have one name"):
         IngestPolicy(COUNTER, [rule, rule])
+    with pytest.raises(InvalidArgument, match="'bash' is no rule; rules must be a list of IngestRule"):
+        IngestPolicy(COUNTER, ["bash"])  # type: ignore[list-item]
+    with pytest.raises(InvalidArgument, match="4000 is no rule; rules must be a list of IngestRule"):
+        IngestPolicy(COUNTER, 4_000)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="max_tokens is 0"):
         IngestRule(name="one", tools=("*",), max_tokens=0)
     with pytest.raises(InvalidArgument, match="keep is 'middle'"):

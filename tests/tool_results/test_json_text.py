@@ -2,7 +2,9 @@
 
 import json
 import random
+import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -114,6 +116,34 @@ def test_random_json_stays_json_at_every_size() -> None:
                 assert len(kept) <= limit
                 json.loads(kept)
     assert tried > 60
+
+
+def test_json_that_is_shrunk_again_counts_what_was_missing_and_has_one_mark_for_each_place() -> None:
+    rows, note, fields = list(range(500)), "word " * 400, {f"k{n}": n for n in range(300)}
+    text = json.dumps({"id": "#1", "rows": rows, "note": note, **fields})
+    seen: set[str] = set()
+    for limit in (7_500, 2_500, 1_200, 600, 300):
+        kept = shrink_text(text, within(limit))
+        assert kept is not None
+        text = kept
+        found: dict[str, Any] = json.loads(text)
+        assert len(found) == len(json.loads(text, object_pairs_hook=list)), "no key comes twice"
+        seen |= {"rows", "note"} & {*found}
+        if "…" in found:
+            seen.add("…")
+            assert missing_by(found["…"]) + len(found) - 1 == 303
+        *first, last = found.get("rows", [0, 499])
+        assert last == 499 or [*first, missing_by(last)] == [*rows[: len(first)], 500 - len(first)]
+        start, cut, rest = found.get("note", note).partition("[…")
+        assert note.startswith(start)
+        assert not cut or len(start) + missing_by(cut + rest) == len(note)
+    assert seen == {"rows", "note", "…"}
+
+
+def missing_by(mark: str) -> int:
+    found = re.fullmatch(r"\[…(\d+) \w+ left out[^…]*…\]", mark)
+    assert found is not None, mark
+    return int(found[1])
 
 
 def test_deep_json_is_still_json() -> None:

@@ -1,10 +1,13 @@
 """Each shape of text: that it is told, and what of it stays. The right values are written out by hand."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 
+from contextport.strategies import shorten_text
 from contextport.strategies.tool_results import SHAPES, shape_of, shrink_text
+from contextport.strategies.tool_results.shapes import Cut
 
 HOW = "repeat the call to see them, if it only reads"
 
@@ -249,6 +252,17 @@ def test_long_lines_are_cut_when_few_would_fit() -> None:
     assert "characters left out…]" in kept
 
 
+def test_long_lines_are_not_cut_inside_a_marker() -> None:
+    line = f"12:00:00 ERROR {'xyzzy' * 130}[…900 characters left out…]{'yzzyx' * 130} failed\n"
+    kept = shrink_text(line * 6, within(2_500))
+    assert kept is not None
+    assert "…" not in re.sub(r"\[…\d+ \w+ left out[^…\n]*…\]", "", kept)
+    head, _, rest = line.partition("[…900")
+    pieces = re.fullmatch(r"(.*)\[…(\d+) characters left out…\](.*\n)", kept.splitlines(keepends=True)[0])
+    assert pieces is not None
+    assert len(pieces[1]) + int(pieces[2]) + len(pieces[3]) == len(head) + 900 + len(rest.partition("…]")[2])
+
+
 def test_a_marker_counts_what_earlier_markers_stand_for() -> None:
     once = shrink_text(FIND, within(400))
     assert once is not None
@@ -256,6 +270,40 @@ def test_a_marker_counts_what_earlier_markers_stand_for() -> None:
     assert twice is not None
     kept = [line for line in twice.splitlines() if line.startswith("./src")]
     assert f"[…{50 - len(kept)} entries left out" in twice
+
+
+@pytest.mark.parametrize(("again", "least"), [(shrink_text, 130), (shorten_text, 230)])
+def test_a_report_that_is_shortened_twice_keeps_its_summary(again: Cut, least: int) -> None:
+    lost = 0
+    for limit in range(300, len(PYTEST), 41):
+        once = shrink_text(PYTEST, within(limit))
+        assert once is not None
+        for lower in range(least, limit, 23):
+            twice = again(once, within(lower))
+            assert twice is not None
+            assert "1 failed, 60 passed in 0.21s" in twice
+            assert "…" not in re.sub(r"\[…\d+ \w+ left out[^…\n]*…\]", "", twice)
+            lost += "FAILED tests/test_math.py::test_half - assert 1.5 == 2" not in twice
+    assert lost > 0, "some of these are too small for more than the summary"
+
+
+def test_a_report_in_very_little_room_keeps_the_end_with_its_summary() -> None:
+    short = shrink_text(PYTEST, within(90))
+    assert short is not None
+    assert short.startswith("[…")
+    assert "1 failed, 60 passed in 0.21s" in short
+
+
+def test_a_report_among_other_output_keeps_errors_and_both_ends() -> None:
+    noise = [f"serving request {n}" for n in range(400)]
+    noise[200] = "ERROR: upstream gave ConnectionResetError"
+    lines = ["booting", *noise, "OK", *[f"stopping worker {n}" for n in range(100)]]
+    short = shrink_text("\n".join(lines), within(700))
+    assert short is not None
+    kept = short.split("\n")
+    assert kept[0] == "booting"
+    assert kept[-1] == "stopping worker 99"
+    assert {"OK", "ERROR: upstream gave ConnectionResetError"} <= {*kept}
 
 
 @pytest.mark.parametrize("text", [PYTEST, LOG, DIFF, LS, FIND, CSV, MARKDOWN, COLUMNS, PROSE, "word " * 400, "好" * 900])
