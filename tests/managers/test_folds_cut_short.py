@@ -30,6 +30,15 @@ from tests.managers.folding_sessions import (
 
 FIRST_FOLD = ["head", "head", "read", "head", "append", "head", "put_state"]  # the calls of `compact` on a session in hand
 NEXT_FOLD = ["head", "head", "read", "read", "head", "append", "head", "put_state"]
+_WRITES = ("append", "put_state")
+
+
+def moments(names: list[str]) -> list[tuple[str, int]]:
+    """Before each call, and after those that write: after the others is before the next one."""
+    return [("before", n) for n in range(len(names))] + [("after", n) for n, name in enumerate(names) if name in _WRITES]
+
+
+CASES = [(0, *moment) for moment in moments(FIRST_FOLD)] + [(1, *moment) for moment in moments(NEXT_FOLD)]
 
 
 async def broken() -> None:
@@ -83,9 +92,7 @@ async def check_served(store: ContextStore, context: Context) -> None:
     assert context.folded_count == context.omitted_count == (0 if live is None else live.messages)
 
 
-@pytest.mark.parametrize("folds", [0, 1])
-@pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("at", range(len(NEXT_FOLD)))
+@pytest.mark.parametrize(("folds", "moment", "at"), CASES)
 @awaited
 async def test_a_store_that_fails_at_any_call_leaves_a_session_as_before_or_as_after(
     backend: Backend, folds: int, moment: str, at: int
@@ -97,20 +104,16 @@ async def test_a_store_that_fails_at_any_call_leaves_a_session_as_before_or_as_a
     await manager.get_context(SESSION)
     calls.watch(at, **{moment: broken})
     names = NEXT_FOLD if folds else FIRST_FOLD
-    if at < len(names):
-        with pytest.raises(StoreUnavailable):
-            await manager.compact(SESSION, max_tokens=120)
-        assert calls.names == names[: at + 1]
-    else:
-        assert await manager.compact(SESSION, max_tokens=120)
+    with pytest.raises(StoreUnavailable):
+        await manager.compact(SESSION, max_tokens=120)
+    assert calls.names == names[: at + 1]
     calls.at = None
-    written = at >= len(names) or (at == len(names) - 1 and moment == "after")
+    written = (moment, names[at]) == ("after", "put_state")
     assert await check_before_or_after(store, said, before, folds) == written
     assert (await manager.get_context(SESSION)).messages == (await engine(store, budget=2_000).get_context(SESSION)).messages
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("at", range(len(NEXT_FOLD)))
+@pytest.mark.parametrize(("moment", "at"), moments(NEXT_FOLD))
 @awaited
 async def test_a_fold_that_is_cancelled_at_any_call_leaves_a_session_as_before_or_as_after(
     backend: Backend, moment: str, at: int
@@ -133,7 +136,7 @@ async def test_a_fold_that_is_cancelled_at_any_call_leaves_a_session_as_before_o
         await folding
     assert folding.cancelled()
     calls.at = None
-    written = at == len(NEXT_FOLD) - 1 and moment == "after"
+    written = (moment, NEXT_FOLD[at]) == ("after", "put_state")
     assert await check_before_or_after(store, said, before, 1) == written
     assert (await manager.get_context(SESSION)).messages == (await engine(store, budget=2_000).get_context(SESSION)).messages
 
