@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import attrs
@@ -22,6 +23,7 @@ RULES = frozenset([FactKind.DECISION, FactKind.CONSTRAINT])
 _MOST_SOURCES = 16  # the first ones; an identifier of a long run is in every message
 _MOST_EARLIER = 16
 _RECENT = 64  # facts among which the request is that a promise answers
+_HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3}(?<!的)(?<!的.)")
 _Key = tuple[str, str, str]
 
 
@@ -36,8 +38,8 @@ def merged(ledger: FactLedger, new: Iterable[Fact], *, max_facts: int = 4096) ->
     - A promise in the words of a request is the same task. A task that is done is no longer open: it takes the words of what
       says so. Asked for again, it is open again.
     - Old texts are kept in `earlier`. Identifiers, other dates, paths and names are never replaced.
-    - Beyond `max_facts`, facts of the lowest `rank_of` go, oldest first: values out of tool results before anything else,
-      decisions and constraints of the user last (W9).
+    - Beyond `max_facts`, facts of the lowest `rank_of` go, oldest first: what the user said besides, then values out of tool
+      results, before anything else; decisions and constraints of the user last (W9).
     """
     known = _Known()
     for fact in ledger.facts:
@@ -53,16 +55,18 @@ def was_argument(fact: Fact) -> bool:
 
 
 def rank_of(fact: Fact) -> int:
-    """How late a fact is given up, from 0 to 6."""
+    """How late a fact is given up, from 0 to 7."""
+    if fact.kind is FactKind.STATEMENT:
+        return 0
     if fact.role == "user" and fact.kind in RULES and fact.state is FactState.CURRENT:
-        return 6
+        return 7
     if fact.kind in STATEMENTS:
-        return 5 if fact.state is FactState.CURRENT and fact.role != "tool" else 1
+        return 6 if fact.state is FactState.CURRENT and fact.role != "tool" else 2
     if fact.role == "user" or was_argument(fact):
-        return 4
+        return 5
     if fact.kind in (FactKind.IDENTIFIER, FactKind.PATH):
-        return 3
-    return 2 if fact.role == "assistant" else 0
+        return 4
+    return 3 if fact.role == "assistant" else 1
 
 
 def _most_worth(facts: tuple[Fact, ...], most: int) -> tuple[Fact, ...]:
@@ -75,7 +79,8 @@ def _most_worth(facts: tuple[Fact, ...], most: int) -> tuple[Fact, ...]:
 def _key(fact: Fact, text: str) -> _Key:
     """What a fact is known by: two facts of one key are the same fact."""
     if fact.kind in STATEMENTS:
-        return "statement", "", " ".join(text.lower().split())
+        said = "said" if fact.kind is FactKind.STATEMENT else "statement"
+        return said, "", " ".join(text.lower().split())
     if _is_named_number(fact):
         return "number", fact.role, fact.label
     if _is_dated(fact):
@@ -190,7 +195,7 @@ class _Known:
     def _end_what_was_decided(self, fact: Fact) -> None:
         """Earlier decisions and open tasks about what is given up no longer stand: what has all the names after the verb."""
         verb = MARKS_END.search(fact.text)
-        names = [name.text for name in names_in(fact.text[verb.end() :])] if verb else []
+        names = _names_given_up(fact.text[verb.end() :]) if verb else []
         for place, old in enumerate(self.facts if names else ()):
             stands = old.kind in (FactKind.DECISION, FactKind.TASK) and old.state is FactState.CURRENT
             if stands and all(name in old.text for name in names) and not MARKS_END.search(old.text):
@@ -228,6 +233,13 @@ class _Known:
         if text not in self.words:
             self.words[text] = content_words(text)
         return self.words[text]
+
+
+def _names_given_up(text: str) -> list[str]:
+    """The names in what follows the verb; in Chinese, where a name has no mark, the first signs of it."""
+    named = [name.text for name in names_in(text) if name.kind is FactKind.ENTITY]
+    han = _HAN_NAME.match(text)
+    return named or ([han[0]] if han else [])
 
 
 def _is_open(fact: Fact) -> bool:

@@ -14,7 +14,7 @@ _REACH = 6  # characters of a currency before the number
 _SCALE = r"[ -]?(?:hundred|thousand|million|billion|trillion|dozen)"
 _WORDS = (
     r"(?:(?:sq|cu|square|cubic|nautical|metric|fluid|fl|US|light)\.? )?"
-    r"(?:percent|per cent|percentage points?|pct|dollars?|bucks?|cents?|euros?|pounds?|quid|yuan|yen|rupees?|francs?|krona|pesos?|won|"
+    r"(?:percent|per cent|percentage points?|pct|dollars?|bucks?|cents?|euros?|pounds?|quid|yuan|yen|rupees?|francs?|pesos?|"
     r"USD|EUR|GBP|RMB|CNY|JPY|CHF|HKD|CAD|AUD|INR|people|persons?|guests?|"
     r"seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|fortnights?|months?|years?|yrs?|nights?|times|"
     r"inch|inches|foot|feet|yards?|yds?|miles?|(?:kilo|centi|milli|micro|nano)?(?:met(?:er|re)s?|lit(?:er|re)s?|grams?|watts?|volts?|"
