@@ -58,8 +58,9 @@ class Clock:
 @implements(CompressionStrategy, FoldsHistory)
 @define
 class Wavering:
-    """Folds as the real one, but `fails` tries raise an error first, and `refuses` more find too little to fold."""
+    """Folds as the real one, but `hangs` tries never end, then `fails` raise an error, and `refuses` find too little to fold."""
 
+    hangs: int = 0
     fails: int = 0
     refuses: int = 0
     tries: int = 0
@@ -74,9 +75,11 @@ class Wavering:
 
     async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
         self.tries += 1
-        if self.tries <= self.fails:
+        if self.tries <= self.hangs:
+            await asyncio.get_running_loop().create_future()
+        if self.tries <= self.hangs + self.fails:
             raise ConnectionError("the socket is closed")
-        if self.tries <= self.fails + self.refuses:
+        if self.tries <= self.hangs + self.fails + self.refuses:
             tokens = self.estimate_tokens(messages)
             return Compression.of(messages, messages, tokens=tokens, max_tokens=max_tokens, reason="too little to fold")
         return await self.real.compress(messages, max_tokens)
@@ -312,9 +315,9 @@ async def test_a_fold_that_never_comes_about_is_not_tried_at_every_turn(backend:
 
 def test_a_fold_that_takes_too_long_is_given_up_and_made_later() -> None:
     async def scenario() -> None:
-        gated, store, sink = GatedSummarizer(), MemoryContextStore(), CollectingEventSink()
+        strategy, store, sink = Wavering(hangs=1), MemoryContextStore(), CollectingEventSink()
         loop = asyncio.get_running_loop()
-        manager = engine(store, summarizer=gated, sink=sink, clock=loop.time)
+        manager = engine(store, strategy=strategy, sink=sink, clock=loop.time)
         said = await say(manager, messages_of(HEAVY - 20))
         await manager.get_context(SESSION)
         await manager.settle()
@@ -322,7 +325,6 @@ def test_a_fold_that_takes_too_long_is_given_up_and_made_later() -> None:
         assert reasons(sink, EventKind.FOLD_FAILED) == ["TimeoutError"]
         assert await fold_in_state(store) is None
         assert [entry.message for entry in await log_of(store)] == said
-        gated.gate.set()
         await manager.get_context(SESSION)
         await manager.settle()
         assert await fold_in_state(store) is None, "it cools down first"
