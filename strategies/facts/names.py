@@ -42,9 +42,9 @@ hi hello hey dear sorry great perfect also however note today error none null tr
 she's we're you're they're monday tuesday wednesday thursday friday saturday sunday fridays mondays
 """
 _VERBS = """
-welcome thanks understood noted confirmed booked ordered cancelled canceled called asked told sent moved added updated created call
-ask tell email contact meet invite send give remind book order cancel use add move ship deliver visit thank 
-congratulations morning afternoon evening regarding ticket re cc yes no ok done pick choose check confirm follow buy pay fly drive please never
+welcome thanks understood noted confirmed booked ordered cancelled canceled called asked told sent moved added updated created
+call ask tell email contact meet invite send give remind book order cancel use add move ship deliver visit thank morning afternoon
+evening congratulations regarding ticket re cc yes no ok done pick choose check confirm follow buy pay fly drive please never
 always tried found fixed see read open close find try run start stop keep put set write show let's
 """
 _CODES_TEXT = """

@@ -17,6 +17,7 @@ __all__ = ["pieces_of"]
 _LONG = 320  # characters of prose; longer sentences are cut at a clause, or at white space
 _BLOB = 200  # characters without any gap: encoded data, not words
 _RECORD = 160  # characters of JSON fields put into one piece
+_SHORT_FORM = 12  # characters at the end of a sentence in which a short form is looked for
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _CODE = re.compile(
     r"^(?:\t| {4,}|[+-]{1,3} |@@ |\$ |>>> )|[;{}]\s*$|\|.*\||^\s*(?:def|class|import|from|return|if|for|#include)\b.*[:)\w]$"
@@ -25,7 +26,10 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|Nr|vs|etc|e\.g|i\.e|approx|ca|Fig|Sec|Jan|Feb|Aug|Sept|Oct|Nov|Dec|[A-Z]))\.$"
 )
 _BEFORE_NUMBER = re.compile(r"\b(?:no|nr|p|pp|vol|ch|art)\.$", re.IGNORECASE)
-_END = re.compile(r"""[.!?…]+["'”\u2019)\]*_]*(?=\s)|[。\uff01\uff1f!?\uff1b]+[”\u2019」』\uff09)"']*""")
+_END = re.compile(  # a match begins where a run of signs does, and gives nothing of it back: a run is read once
+    r"""(?<![.!?…])[.!?…]++["'”\u2019)\]*_]*+(?=\s)|[。\uff01\uff1f!?\uff1b]++[”\u2019」』\uff09)"']*+"""
+)
+_SPACE = re.compile(r"\s*+")
 _CLAUSE = re.compile(r"[,;:\uff0c\uff1b\uff1a、](?=\s|[^\x00-\x7f])|\s[-\u2013—]\s")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u3000-\u303f\uff00-\uffef]")
 
@@ -90,7 +94,7 @@ def _plain(value: Any) -> str:
 
 def _packed(name: str, fields: list[str]) -> Iterator[str]:
     """Fields next to each other in one piece, as many as make a line of ordinary length."""
-    head = f"{name}: " if name else ""
+    head = f"{name}: " if 0 < len(name) <= _RECORD else ""
     line = ""
     for field in fields:
         if line and len(line) + len(field) > _RECORD:
@@ -104,31 +108,40 @@ def _packed(name: str, fields: list[str]) -> Iterator[str]:
 def _sentences(line: str) -> Iterator[str]:
     start = 0
     for end in _END.finditer(line):
-        sentence = line[start : end.end()].strip()
-        if not sentence or (end.group()[0] == "." and _goes_on(sentence, line[end.end() :])):
+        if end[0][0] == "." and _goes_on(line, start, end.end()):
             continue
-        yield from _long(sentence)
+        yield from _long(line[start : end.end()].strip())
         start = end.end()
     if line[start:].strip():
         yield from _long(line[start:].strip())
 
 
-def _goes_on(sentence: str, rest: str) -> bool:
-    """Whether the full stop belongs to a short form."""
-    return bool(_ABBREVIATION.search(sentence) or (_BEFORE_NUMBER.search(sentence) and rest.lstrip()[:1].isdigit()))
+def _goes_on(line: str, start: int, end: int) -> bool:
+    """Whether the full stop before `end` belongs to a short form."""
+    start = max(start, end - _SHORT_FORM)
+    if _ABBREVIATION.search(line, start, end):
+        return True
+    return bool(_BEFORE_NUMBER.search(line, start, end)) and line[(at := _end_of_space(line, end)) : at + 1].isdigit()
+
+
+def _end_of_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
 
 
 def _long(sentence: str) -> Iterator[str]:
     """The sentence, or clauses of it if it is very long."""
-    while len(sentence) > _LONG:
-        cuts = [clause.end() for clause in _CLAUSE.finditer(sentence, _LONG // 3, _LONG)]
-        cut = cuts[-1] if cuts else sentence.rfind(" ", _LONG // 3, _LONG)
+    start = 0
+    while len(sentence) - start > _LONG:
+        least, most = start + _LONG // 3, start + _LONG
+        cuts = [clause.end() for clause in _CLAUSE.finditer(sentence, least, most)]
+        cut = cuts[-1] if cuts else sentence.rfind(" ", least, most)
         if cut <= 0:
             break
-        yield from _unless_blob(sentence[:cut].strip())
-        sentence = sentence[cut:].strip()
-    if sentence:
-        yield from _unless_blob(sentence)
+        yield from _unless_blob(sentence[start:cut].strip())
+        start = _end_of_space(sentence, cut)
+    if start < len(sentence):
+        yield from _unless_blob(sentence[start:])
 
 
 def _unless_blob(piece: str) -> Iterator[str]:

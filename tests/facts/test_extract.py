@@ -44,7 +44,8 @@ def call(name: str, arguments: str) -> Message:
         (
             "我叫王小明。合同编号AB-2024-001,预算10000元。不要用TypeScript。",
             {("entity", "王小明"), ("identifier", "AB-2024-001"), ("number", "10000元"), ("identifier", "TypeScript")}
-            | {("constraint", "合同编号AB-2024-001,预算10000元。"), ("constraint", "不要用TypeScript。")},
+            | {("constraint", "合同编号AB-2024-001,预算10000元。"), ("constraint", "不要用TypeScript。")}
+            | {("statement", "我叫王小明。")},
         ),
         ("Let's go with React.", {("entity", "React"), ("decision", "Let's go with React.")}),
         ("就用Postgres吧。", {("entity", "Postgres"), ("decision", "就用Postgres吧。")}),
@@ -53,7 +54,7 @@ def call(name: str, arguments: str) -> Message:
             "Never touch `conf/db.yaml`.",
             {("path", "conf/db.yaml"), ("constraint", "Never touch `conf/db.yaml`.")},
         ),
-        ("I don't remember the reservation, sorry.", set[tuple[str, str]]()),
+        ("I don't remember the reservation, sorry.", {("statement", "I don't remember the reservation, sorry.")}),
         ("Thanks! That is great.", set[tuple[str, str]]()),
         ("一只猫。", set[tuple[str, str]]()),
     ],

@@ -149,3 +149,52 @@ def test_any_ledger_makes_a_message_within_its_room() -> None:
         most = chance.randint(10, 120)
         message = facts_message(FactLedger(facts), COUNTER, most, id="f")
         assert message is None or COUNTER.count_message(message) <= most
+
+
+def block(max_tokens: int, *texts: str) -> list[str]:
+    said = [Message.user(text, id=f"m{n}") for n, text in enumerate(texts)]
+    message = facts_message(merged(FactLedger(), extract_facts(said)), COUNTER, max_tokens, id="facts")
+    assert message is not None
+    return message.text.splitlines()
+
+
+COLOURS = [
+    f"We decided to take the {item} in sand for the {room}." for item in ("desk", "lamp", "shelf") for room in ("hall", "den")
+]
+
+
+def test_where_room_is_short_new_decisions_come_before_old_ones_and_constraints_stay() -> None:
+    lines = block(70, "Never deploy on Fridays.", *COLOURS)
+    assert lines[1] == "must: Never deploy on Fridays."
+    assert f"decided: {COLOURS[-1]}" in lines
+    assert f"decided: {COLOURS[0]}" not in lines
+
+
+def test_what_gave_up_an_earlier_decision_comes_before_newer_decisions() -> None:
+    lines = block(100, "We decided to take the desk in oak for Porto.", "We decided to cancel the Porto office.", *COLOURS)
+    assert "decided: We decided to cancel the Porto office." in lines
+    assert not any("oak" in line for line in lines)
+
+
+def test_numbers_that_say_nothing_by_themselves_are_left_out() -> None:
+    text = "\n".join(block(400, "OK, order 18, and quote 39. We have 24 chairs."))
+    assert "24 chairs" in text
+    assert "order: 18" not in text
+    assert "39\n" not in text.replace("quote 39", "")
+
+
+def test_values_of_an_order_stand_beside_it_and_a_moved_date_tells_what_it_was() -> None:
+    lines = block(
+        400,
+        "The opening order is PO-48213-B: 24 standing desks, delivery by 2027-03-14.",
+        "The delivery of PO-48213-B moves to 2027-03-21.",
+    )
+    assert "opening order: PO-48213-B" in lines
+    assert "PO-48213-B: delivery date 2027-03-21 (before: 2027-03-14), 24 standing desks" in lines
+
+
+def test_of_one_long_list_not_all_is_shown() -> None:
+    rows = json.dumps([{"customer": f"C{n}"} for n in range(400)])
+    message = facts_message(merged(FactLedger(), extract_facts([Message.tool("c", rows)])), COUNTER, 4000, id="facts")
+    assert message is not None
+    assert message.text.count("C") == 48

@@ -67,7 +67,7 @@ def test_a_question_about_something_else_finds_nothing(question: str) -> None:
 def test_at_most_sixteen_facts_and_the_newest_first() -> None:
     rows = [Message.user(f"Order ZX-{n} was late.", id=f"m{n}") for n in range(40)]
     asked = facts_asked(merged(FactLedger(), extract_facts(rows)), Message.user("Which order was late?"))
-    assert [fact.text for fact in asked] == [f"ZX-{n}" for n in range(39, 23, -1)]
+    assert [fact.text for fact in asked] == [f"Order ZX-{n} was late." for n in range(39, 23, -1)]
 
 
 def fact(text: str, **more: str) -> Fact:
@@ -137,3 +137,46 @@ def test_values_with_escapes_and_earlier_texts_are_found() -> None:
 def test_no_passage_where_the_fact_is_not_or_nothing_fits() -> None:
     assert fragment_of(Message.user("Nothing here."), fact("AB-1"), COUNTER, 50) == ""
     assert fragment_of(Message.user("It is AB-1."), fact("AB-1"), COUNTER, 0) == ""
+
+
+OFFICE = [
+    "The opening order is PO-48213-B: 24 standing desks at 467.20 EUR each, delivery by 2027-03-14.",
+    "The freight elevator code at the site is 5590#. We ship with DHL Freight. The site in Graz is open.",
+    "We decided to take the lamp in sage for Porto.",
+    "We decided to cancel the Porto office.",
+    "The delivery of PO-48213-B moves to 2027-03-21.",
+    "订单HT-9的货梯密码是7788#。我们决定取消波尔图办公室。",
+]
+OFFICE_LEDGER = merged(FactLedger(), extract_facts([Message.user(text, id=f"m{n}") for n, text in enumerate(OFFICE)]))
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What's the freight elevator code at the site?", "5590#"),
+        ("whats the elevator code", "5590#"),
+        ("货梯密码是多少?", "7788#"),
+        ("Is Porto still on?", "We decided to cancel the Porto office."),
+        ("When will the opening order be delivered?", "2027-03-21"),
+        ("What was the price per desk in PO-48213-B?", "467.20 EUR"),
+        ("send the invoice of PO-48213-B", "PO-48213-B"),
+        ("PO-48213-B", "PO-48213-B"),
+        ("把PO-48213-B的发票发给我,帮我", "PO-48213-B"),
+    ],
+)
+def test_the_best_fact_comes_first(question: str, first: str) -> None:
+    assert facts_asked(OFFICE_LEDGER, Message.user(question))[0].text == first
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "We like PO-48213-B.",
+        "PO-48213-B arrived this morning.",
+        "The elevator code 5590# works.",
+        "PO-48213-B收到了。",
+        "Porto is a nice town.",
+    ],
+)
+def test_a_statement_brings_nothing_back(statement: str) -> None:
+    assert facts_asked(OFFICE_LEDGER, Message.user(statement)) == ()
