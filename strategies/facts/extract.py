@@ -30,19 +30,26 @@ def extract_facts(messages: Iterable[Message]) -> tuple[Fact, ...]:
     JSON, a piece of what it says. A question is a task only if the message after it does not answer it.
     """
     said = [message for message in messages if message.in_conversation]
-    return tuple(
-        [fact for message, after in zip_longest(said, said[1:]) for fact in _of(message) if not _is_answered(fact, after)]
-    )
+    return tuple([fact for message, after in zip_longest(said, said[1:]) for fact in _open_of(message, after)])
 
 
-def _is_answered(fact: Fact, after: Message | None) -> bool:
-    """Whether it is a question that the next message answers: it calls no tool, asks nothing and promises nothing."""
-    if fact.kind is not FactKind.TASK or fact.role != "user" or not is_question(fact.text):
+def _open_of(message: Message, after: Message | None) -> list[Fact]:
+    """The facts of a message without the questions that the next one answers."""
+    facts = list(_of(message))
+    asked = [fact for fact in facts if fact.kind is FactKind.TASK and fact.role == "user" and is_question(fact.text)]
+    if not asked or after is None or not _answers(after):
+        return facts
+    texts = {fact.text for fact in asked}
+    return [fact for fact in facts if fact.kind is not FactKind.TASK or fact.text not in texts]
+
+
+def _answers(message: Message) -> bool:
+    """Whether an assistant's message answers what was asked: it calls no tool, asks nothing and promises nothing."""
+    text = message.text
+    if message.role != "assistant" or message.tool_calls or not text:
         return False
-    if after is None or after.role != "assistant" or after.tool_calls or not after.text:
-        return False
-    told = [statement_in(after.text[start:end].strip(), "assistant") for start, end in sentences(after.text[:_ANSWER])]
-    return not is_question(after.text[-_ANSWER:]) and not any(what and what.kind is FactKind.TASK for what in told)
+    told = [statement_in(text[start:end].strip(), "assistant") for start, end in sentences(text[:_ANSWER])]
+    return not is_question(text[-_ANSWER:]) and not any(what and what.kind is FactKind.TASK for what in told)
 
 
 def _of(message: Message) -> Iterator[Fact]:

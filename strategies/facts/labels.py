@@ -10,23 +10,17 @@ from contextport.contracts.facts import FactKind
 from .found_values import FoundValue
 from .words import STOP_WORDS
 
-__all__ = ["GAP", "label_of", "owner_in", "owner_of", "role_in", "roles_said", "with_unit"]
+__all__ = ["GAP", "REACH", "label_of", "owner_in", "owner_of", "role_in", "roles_said", "with_unit"]
 
 #: Stands for the value in a label made of the words next to it.
 GAP = "…"
 
-_UNIT_AFTER = re.compile(
-    r"\s?(?:[%\uff05°€£元円块]|(?:percent|dollars?|euros?|yuan|USD|EUR|GBP|RMB|CNY|tokens?|words?|days?|weeks?|months?|years?|hours?|"
-    r"minutes?|seconds?|people|persons?|passengers?|bags?|items?|times|pages?|lines?|files?|tests?|nights?|miles?|kilometers?|"
-    r"[kKMGT]?i?B|[kcm]?m|kg|g|ms|h)\b|(?:小时|分钟|公里|公斤|千米|个月|美元|欧元|日元|人民币|天|个|人|次|年|月|周|岁|件|张|份|页|行|号|楼|层|米|斤|度|秒|台|套|本|名|位|把|盏))"
-)
+#: How many values before one are looked at for what it belongs to.
+REACH = 8
+
 _COUNTED = re.compile(r"(?: [a-z]+(?:-[a-z]+)?){0,2}? [a-z]{2,}(?<!s)s\b")  # words after a number up to the first plural
-_COUNTED_HAN = re.compile(
-    r"(?<=[件张份台套本名位把盏个])[\u4e00-\u9fff]{1,6}?(?=[\uff0c,。;\uff1b、!?\uff01\uff1f\s]|[给送到发在的每共要和]|\Z)"
-)
 _MONEY = "$€£¥₹\uffe5"
 _BEFORE = 48  # characters in which the words next to a value are looked for
-_NEAR = 8  # values that are looked at
 _SENTENCE = 160  # characters in which the thing it belongs to is looked for
 _CLAUSE = re.compile(r"[.!?;,\n\u3002\uff01\uff1f\uff1b\uff0c(\[{|](?!\d)")
 _WORD = re.compile(r"(?<![\w-])[^\W\d_\u3040-\u9fff]+(?:['-][^\W\d_\u3040-\u9fff]+)*(?![\d_-])|[\u3400-\u9fff]{1,12}")
@@ -49,28 +43,19 @@ _MOVES = re.compile(
 
 
 def with_unit(text: str, value: FoundValue) -> tuple[int, str]:
-    """Where the value begins and how it is written, with the sign of its currency, its unit or what it counts."""
+    """Where a number without a unit begins and how it is written, with what it counts: `24 standing desks`; a code: `5590#`."""
     start, end = value.start, value.end
-    if value.kind is not FactKind.NUMBER:
-        hash_after = text[end : end + 1] == "#" and not text[end + 1 : end + 2].isalnum() and text[start:end].isdigit()
-        return start, text[start : end + hash_after]
-    if start and text[start - 1] in _MONEY:
-        return start - 1, text[start - 1 : end]
-    unit = _UNIT_AFTER.match(text, end)
-    if unit:
-        counted = _COUNTED_HAN.match(text, unit.end())
-        return start, text[start : counted.end() if counted else unit.end()]
-    if text[end : end + 1] == "#":
+    if text[end : end + 1] == "#" and not text[end + 1 : end + 2].isalnum():
         return start, text[start : end + 1]
     counted = _COUNTED.match(text, end)
     if counted and not STOP_WORDS.intersection(counted[0].split()):
-        return start, text[start : counted.end()]
+        end = counted.end()
     return start, text[start:end]
 
 
 def owner_of(text: str, value: FoundValue, before: Sequence[FoundValue]) -> str:
     """The nearest identifier before the value in its sentence, which is what it is said of; empty if there is none."""
-    for other in reversed(before[-_NEAR:]):
+    for other in reversed(before[-REACH:]):
         if other.end > value.start or value.start - other.end > _SENTENCE or _ENDS.search(text, other.end, value.start):
             return ""
         if other.kind is FactKind.IDENTIFIER and any(sign in "0123456789" for sign in other.forms[0]):

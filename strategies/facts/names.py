@@ -34,7 +34,7 @@ _MARKED = re.compile(
 )
 _CODE = re.compile(r"(?<!`)`([^`\n]{1,80})`(?!`)")
 _DAYS = re.compile(
-    r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|(?:下|上|本|这)?(?:星期|周|礼拜)[一二三四五六日天末]|(?:今|明|后|昨)天"
+    r"(?<![A-Za-z])(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?![A-Za-z])|(?:下|上|本|这)?(?:星期|周|礼拜)[一二三四五六日天末]|(?:今|明|后|昨)天"
 )
 _SENTENCE_BEFORE = re.compile(r"(?:\A|[.!?:*#>\-\u3002\uff01\uff1f\uff1a\n\"(])\s*\Z")
 _OPENERS = """

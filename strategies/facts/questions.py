@@ -28,6 +28,7 @@ _UNKNOWN = 0.5  # what a word of the question weighs that is nowhere in the ledg
 _NAMED = 100.0  # more than any number of shared words: the question says the value itself
 _OWN_WORDS = 0.5  # of what the question's words weigh, this much has to be in a fact's
 _OF_LABEL = 0.3  # the same, if two of its words or more are in what a value is labelled with
+_NEAR_BEST = 0.6  # of what the best has by shared words; with less it is about something else
 _LABEL = 0.5  # what a word in the label adds, as a share of its weight
 _SETTLED = 50.0  # beside what names the same: what the user decided about it says more than that it was named
 _ENDED = 10.0  # of decisions about the same, the one that ended it
@@ -105,7 +106,8 @@ class FactIndex:
         facts = self.ledger.facts
         if asks:
             self._add_what_belongs(scores, words, roles_said(text))
-        hits = [_Hit(score, facts[place].role == "user", place) for place, score in scores.items()]
+        least = _NEAR_BEST * max([score for score in scores.values() if score < _NAMED], default=0.0)
+        hits = [_Hit(score, facts[place].role == "user", place) for place, score in scores.items() if score >= least]
         return tuple([facts[hit.place] for hit in sorted(hits, reverse=True)[:_MOST]])
 
     def _sharing(self, words: frozenset[str], text: str, asks: bool) -> dict[int, float]:

@@ -43,7 +43,8 @@ _CONSTRAINT = _any(
     r"(?:has|have|needs?) to (?:be|fit|have|work|run|support|cost|stay|include|contain|match|pass|end|start|look|use)|"
     r"(?:i|we) (?:want|need|require) (?!(?:you )?to\b)|i(?:'d| would) like (?!(?:you )?to\b)|allowed|"
     r"(?:nobody|no one|none) (?:but|except|other|else)|"
-    r"no (?![a-z -]{1,24} (?:was|were|is|are|has|had)\b)[a-z -]{2,24} (?:before|after|on|in|during|without|with|over|under|above|below)|"
+    r"no (?![a-z -]{1,24} (?:was|were|is|are|has|had)\b)[a-z -]{2,24} "
+    r"(?:before|after|on|in|during|without|with|over|under|above|below)|"
     r"should(?:n't| not| be| only| have| use| include| contain| return| never| always)|required?|allergic|limit(?:ed)? to",
     r"必须|以后.{0,8}(?:都|请|只|不)|不要|不能|不可以|不许|不准|不得|禁止|务必|一定要|千万|别(?![人的墅处])|(?<![一两二三四五六七八九十几0-9])只(?![狗猫鸟鸡])|仅|"
     r"最多|最少|至少|不超过|不低于|不少于|预算|以后都|以后请|一律|总是|从不|每次都|要求|限制|尽量|截止|过敏|希望|喜欢|偏好|"

@@ -10,7 +10,7 @@ from attrs import evolve
 from contextport.contracts.facts import Fact, FactKind
 
 from .found_values import found_values
-from .labels import label_of, owner_of
+from .labels import REACH, label_of, owner_of
 from .names import names_in
 from .own_sentences import tells_something
 from .statements import clipped, sentences, statement_in
@@ -63,7 +63,10 @@ def value_facts(text: str, role: str, source: str) -> Iterator[Fact]:
         piece = text[value.start : value.end]
         kind = FactKind.IDENTIFIER if piece.endswith("#") else value.kind
         label = label_of(
-            text, value if kind is value.kind else evolve(value, kind=kind), role, owner_of(text, value, values[:place])
+            text,
+            value if kind is value.kind else evolve(value, kind=kind),
+            role,
+            owner_of(text, value, values[max(0, place - REACH) : place]),
         )
         facts.append((value.start, piece, kind, label))
     taken = {place for value in values for place in range(value.start, min(value.end, value.start + 80))}

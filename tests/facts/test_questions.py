@@ -168,6 +168,18 @@ def test_the_best_fact_comes_first(question: str, first: str) -> None:
     assert facts_asked(OFFICE_LEDGER, Message.user(question))[0].text == first
 
 
+def test_what_shares_much_less_than_the_best_is_no_hit() -> None:
+    talk = [
+        "The opening order is PO-48213-B, with delivery by 2027-03-14.",
+        "I opened claim RMA-3099.",
+        "I opened claim RMA-4596.",
+    ]
+    ledger = merged(FactLedger(), extract_facts([Message.user(text, id=f"m{n}") for n, text in enumerate(talk)]))
+    asked = facts_asked(ledger, Message.user("When will the opening order be delivered?"))
+    assert asked[0].text == "2027-03-14"
+    assert not any("RMA" in fact.text for fact in asked)
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -196,6 +196,31 @@ def test_a_changed_decision_takes_the_place_of_the_one_before() -> None:
     assert "PostgreSQL" not in second.render()
 
 
+@pytest.mark.parametrize(
+    ("decided", "given_up"),
+    [
+        ("We decided to take the lamp in sage for Porto.", "We decided to cancel the Porto office."),
+        ("我们决定波尔图用白色台灯。", "我们决定取消波尔图办公室。"),
+    ],
+)
+def test_a_decision_that_was_given_up_is_not_said(decided: str, given_up: str) -> None:
+    first = summarized(talk(decided, "Fine."), 40, counter=CHARACTERS if "我" in decided else WORDS)
+    assert decided in first.decisions
+    for messages in (talk(decided, "Fine.", given_up, "Fine."), [summary_message(first, id="s"), *talk(given_up, "Fine.")]):
+        rendered = summarized(messages, 200).render()
+        assert given_up in rendered
+        assert decided not in rendered
+
+
+def test_where_room_is_short_new_decisions_come_before_old_ones() -> None:
+    items = ("desk", "lamp", "shelf", "chair", "sofa", "stool")
+    messages = talk(*[text for item in items for text in (f"We decided to take the {item} in sand.", "Fine.")])
+    decisions = summarized(messages, 24).decisions
+    assert decisions
+    assert "We decided to take the stool in sand." in decisions
+    assert "We decided to take the desk in sand." not in decisions
+
+
 @pytest.mark.parametrize("folds", [1, 5, 10])
 def test_a_contract_survives_a_chain_of_summaries(folds: int) -> None:
     """R133: each summary is made of the one before and of what was said since, never of the raw messages again."""
