@@ -15,6 +15,9 @@ from .summary_message import summary_in
 __all__ = ["ledger_values", "source_texts", "values_of"]
 
 
+_LONGEST_NAME = 160  # characters of a key that stands before each of its values
+
+
 def source_texts(messages: Iterable[Message]) -> Iterator[str]:
     """Every text of the messages that a summary may be made of; JSON one value in a line, after its key."""
     for message in messages:
@@ -56,9 +59,12 @@ def _decoded(text: str) -> str:
 def _lines(name: str, value: Any, depth: int = 0) -> Iterator[str]:
     if isinstance(value, dict) and depth < 100:
         for key, item in cast(dict[str, Any], value).items():
+            if len(key) > _LONGEST_NAME:
+                yield key
             yield from _lines(key, item, depth + 1)
     elif isinstance(value, list) and depth < 100:
         for item in cast(list[Any], value):
             yield from _lines(name, item, depth + 1)
     else:
-        yield f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
+        said = value if isinstance(value, str) else json.dumps(value)
+        yield f"{name}: {said}" if len(name) <= _LONGEST_NAME else said

@@ -42,10 +42,15 @@ _AS_NAME = re.compile(
 )
 _CURRENCY = frozenset("$€£¥")
 
+_DIGIT = re.compile(r"\d")
+_NEAR = 8  # words on either side of a value that can name it
+_REACH = 240  # characters on either side in which they are looked for
+_TIE = 40  # characters before a value in which a word that ties it to its name stands
+
 
 @frozen(kw_only=True)
 class _Named:
-    """A value in its sentence: the nearest word before it, all words around it, and how they are tied.
+    """A value in its sentence: the nearest word before it, the nearest words around it, and how they are tied.
 
     `bound`: by "is" or a colon. `as_name`: as the number or code of something. `is_amount`: with a unit or currency.
     """
@@ -61,7 +66,7 @@ class _Named:
 
 @frozen
 class LabelledValues:
-    """By value, all words around it in the texts; by word, the values that it stands right before; values that are amounts."""
+    """By value, the nearest words around it in the texts; by word, the values that it stands right before; values that are amounts."""
 
     around: dict[str, set[str]] = field(factory=dict[str, set[str]])
     labelled: dict[str, set[str]] = field(factory=dict[str, set[str]])
@@ -101,26 +106,58 @@ def relabelled(summary: str, source: LabelledValues) -> Iterator[tuple[str, str]
 
 def _named_values(text: str) -> Iterator[_Named]:
     for sentence in _SENTENCE.split(as_ascii(text)):
-        values = [value for value in found_values(sentence) if _has_digit(sentence[value.start : value.end])]
-        whole = frozenset(_content(sentence))
-        for at, value in enumerate(values):
-            before = sentence[values[at - 1].end if at else 0 : value.start]
-            after = sentence[value.end : values[at + 1].start if at + 1 < len(values) else len(sentence)]
-            names = list(_content(_CLAUSE.split(before)[-1]))
-            following = frozenset(_content(_CLAUSE.split(after)[0]))
+        if not _DIGIT.search(sentence):
+            continue
+        values = [value for value in found_values(sentence) if _DIGIT.search(sentence, value.start, value.end)]
+        gaps = [_Gap.of(sentence, *bounds) for bounds in zip(_starts(values), _ends(values, len(sentence)), strict=True)]
+        words = [word for gap in gaps for word in gap.words]
+        place = 0
+        for value, before, after in zip(values, gaps, gaps[1:], strict=False):
+            place += len(before.words)
+            names = before.last_clause
             yield _Named(
                 value=value,
                 label=names[-1] if names else "",
-                around=frozenset(_content(before)) | following if names else whole,
-                after=following,
-                bound=bool(_BINDS.search(before)),
-                as_name=bool(_AS_NAME.search(before)),
-                is_amount=before.rstrip()[-1:] in _CURRENCY or bool(_AMOUNT.match(after)),
+                around=frozenset(
+                    (*before.words[-_NEAR:], *after.first_clause) if names else words[max(0, place - _NEAR) : place + _NEAR]
+                ),
+                after=frozenset(after.first_clause),
+                bound=bool(_BINDS.search(before.end)),
+                as_name=bool(_AS_NAME.search(before.end)),
+                is_amount=before.end.rstrip()[-1:] in _CURRENCY or bool(_AMOUNT.match(after.beginning)),
             )
 
 
-def _has_digit(text: str) -> bool:
-    return any(sign.isdigit() for sign in text)
+@frozen
+class _Gap:
+    """What stands between two values of a sentence: its text near either value, and the words in it that are nearest to one."""
+
+    beginning: str
+    end: str
+    words: tuple[str, ...]
+    first_clause: tuple[str, ...]
+    last_clause: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sentence: str, start: int, end: int) -> _Gap:
+        if end - start < 2 and not sentence[start:end].isalnum():
+            return cls(sentence[start:end], sentence[start:end], (), (), ())
+        head, tail = sentence[start : min(end, start + _REACH)], sentence[max(start, end - _REACH) : end]
+        if end - start <= _REACH:
+            words = tuple(_content(head))
+            words = words if len(words) <= 2 * _NEAR else (*words[:_NEAR], *words[-_NEAR:])
+        else:
+            words = (*tuple(_content(head))[:_NEAR], *tuple(_content(tail))[-_NEAR:])
+        first, last = _CLAUSE.split(head, maxsplit=1)[0], _CLAUSE.split(tail)[-1]
+        return cls(head, tail[-_TIE:], words, tuple(_content(first))[:_NEAR], tuple(_content(last))[-_NEAR:])
+
+
+def _starts(values: list[FoundValue]) -> list[int]:
+    return [0, *[value.end for value in values]]
+
+
+def _ends(values: list[FoundValue], end: int) -> list[int]:
+    return [*[value.start for value in values], end]
 
 
 def _content(text: str) -> Iterator[str]:

@@ -288,3 +288,12 @@ def test_a_summary_message_of_any_role_is_a_source() -> None:
     earlier = Message.system("[Conversation summary]\nOrder ORD-9 was sent.", kind=Kind.SUMMARY)
     asked = SummaryRequest(messages=(earlier, Message.user(PADDING)), max_tokens=20)
     assert codes("Order ORD-9 was sent.", asked) == set()
+
+
+def test_a_value_keeps_the_nearest_words_only_however_many_share_its_sentence() -> None:
+    line = "Here it is: " + ", ".join([f'"word{chr(97 + n % 26)} cell": {n}' for n in range(20_000)])
+    labels = LabelledValues.of([line])
+    assert len(labels.around) > 19_000
+    assert max(map(len, labels.around.values())) <= 16
+    crowd = "He has, " + ", ".join(f"{n}" for n in range(5_000)) + " and some more of the pears"
+    assert sum(map(len, LabelledValues.of([crowd]).around.values())) < 100

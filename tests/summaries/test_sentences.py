@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from contextport.strategies.summaries.sentences import pieces_of
@@ -43,3 +45,24 @@ def test_a_long_sentence_is_cut_at_clauses() -> None:
 
 def test_words_of_two_scripts() -> None:
     assert list(words_of("Anna's AB-2024-001 在北京 x")) == ["anna", "ab-2024-001", "在北", "北京", "x"]
+
+
+@pytest.mark.parametrize("unit", [".", '."', ".!", "A. ", "no. ", "a. ", "[", '"', "\n", "。", "中", "a, ", "x ", "1"])
+def test_much_of_one_sign_is_read_at_once(unit: str) -> None:
+    text = unit * (400_000 // len(unit))
+    pieces = list(pieces_of(f"{text}x"))
+    assert sum(map(len, pieces)) <= len(text) + 1
+
+
+def test_a_run_of_full_stops_ends_a_sentence_only_at_its_end() -> None:
+    assert list(pieces_of("Wait... what?! No.1 is... ok... fine.")) == ["Wait...", "what?!", "No.1 is...", "ok...", "fine."]
+    assert list(pieces_of('He said "go!?" Then: see No. 7 and Dr. B. Lee. End')) == [
+        'He said "go!?"',
+        "Then: see No. 7 and Dr. B. Lee.",
+        "End",
+    ]
+
+
+def test_a_very_long_key_is_not_repeated_before_its_values() -> None:
+    pieces = list(pieces_of(json.dumps({"k" * 10_000: list(range(2_000))})))
+    assert sum(map(len, pieces)) < 20_000
