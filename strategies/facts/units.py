@@ -22,7 +22,7 @@ _WORDS = (
     r"acres?|hectares?|ounces?|stone|tons?|tonnes?|gallons?|pints?|quarts?|cups?|tablespoons?|tbsps?|teaspoons?|tsps?|calories|kcal|"
     r"degrees?(?: (?:Celsius|Fahrenheit|C|F))?|celsius|fahrenheit|kelvin|"
     r"k?Hz|[MG]Hz|[kMGTP]?i?B|[kMGT]?bps|[kMGT]?bit|[kcmµun]?m[²³23]?|[kmµ]?g|mcg|lbs?|oz|[mcd]?[lL]|ha|[mµun]?s|h|d|w|[kMG]?W(?:h|p)?|"
-    r"m?Ah?|[km]?V|mi|ft|in|px|pt|em|rem|mph|kmh|km/h|m/s|fps|rpm|dpi|ppm|dB|bar|psi|[kM]?Pa|IU|mmHg|kJ|k?cal|K|M|k|mn|bn|x|"
+    r"m?Ah?|[km]?V|mi|ft|px|pt|em|rem|mph|kmh|km/h|m/s|fps|rpm|dpi|ppm|dB|bar|psi|[kM]?Pa|IU|mmHg|kJ|k?cal|K|M|k|mn|bn|x|"
     r"(?!(?:was|is|has|does|this|thus|plus|minus|its|his|hers|ours|yours|theirs|always|across|perhaps|unless|besides|towards|"
     r"afterwards|yes)\b)[a-z]{3,24}(?<![sui])s)"
 )

@@ -101,17 +101,17 @@ _LAST_DAY = re.compile(
     r"(?![0-9A-Za-z]|[:/.-][0-9])"
     r"(?:\s?[日号號]|,? (?:19|20|21)[0-9]{2}(?![0-9]))?"
 )
-_FIRST_DAY = re.compile(r"(?<![\w.,/-])[0-3]?[0-9](?:st|nd|rd|th)?(?: to | ?[-\u2013] ?| and )\Z")
+_FIRST_DAY = re.compile(r"(?<![\w.,/-])[0-3]?[0-9](?:st|nd|rd|th)?(?: to | ?[-\u2013] ?| and )\Z", re.ASCII)
+_LONGEST = 80  # characters of dates that are one
 _NEAR = 12  # characters between two parts of one value
 _WEEKDAY, _DAY, _TIME = "weekday", "day", "time"
 
 
 def whole_values(text: str, values: Sequence[FoundValue], names: Iterable[Name]) -> list[FoundValue]:
     """The values of a text as they were written, in order, none inside another. `names` may tell days of the week."""
-    pieces = [_with_rest(text, value) for value in values if value.kind is not FactKind.DATE]
-    pieces += _numbers_joined(text, [piece for piece in pieces if piece.kind is FactKind.NUMBER])
-    pieces += _dates(text, values, names)
-    pieces += _of_forms(text)
+    smallest = [_with_rest(text, value) for value in values if value.kind is not FactKind.DATE]
+    pieces = [*_of_forms(text), *_dates(text, values, names), *smallest]
+    pieces += _numbers_joined(text, [piece for piece in smallest if piece.kind is FactKind.NUMBER])
     kept: list[FoundValue] = []
     for piece in sorted(pieces, key=lambda piece: (piece.start, -piece.end)):
         if not kept or piece.end > kept[-1].end:
@@ -162,7 +162,7 @@ def _dates(text: str, values: Iterable[FoundValue], names: Iterable[Name]) -> It
         if whole and value.start < whole.end:
             continue
         end = _date_end(text, value.end, sort)
-        if whole and _belong(text, whole.end, value.start, sort, sorts):
+        if whole and end - whole.start <= _LONGEST and _belong(text, whole.end, value.start, sort, sorts):
             whole = evolve(whole, end=end)
             sorts.add(sort)
             continue

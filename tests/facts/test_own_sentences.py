@@ -37,7 +37,12 @@ def test_what_is_told(text: str) -> None:
     "text",
     [
         *("Where did the garage papers go?", "花生放在哪里\uff1f", "Thanks a lot!", "Good morning.", "好的。", "ok", "", "..."),
-        *("x = compute(total, rate);", "```\nthe garage goes to my brother\n```", "if (a && b) return the garage papers", "| 1 | 2 | 3 |"),
+        *(
+            "x = compute(total, rate);",
+            "```\nthe garage goes to my brother\n```",
+            "if (a && b) return the garage papers",
+            "| 1 | 2 | 3 |",
+        ),
         "garage " * 60,
     ],
 )
