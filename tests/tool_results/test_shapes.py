@@ -8,6 +8,7 @@ import pytest
 from contextport.strategies import shorten_text
 from contextport.strategies.tool_results import SHAPES, shape_of, shrink_text
 from contextport.strategies.tool_results.shapes import Cut
+from contextport.strategies.tool_results.telling_lines import error_lines
 
 HOW = "repeat the call to see them, if it only reads"
 
@@ -250,6 +251,27 @@ def test_long_lines_are_cut_when_few_would_fit() -> None:
     assert kept is not None
     assert kept.count("ERROR part") == 5
     assert "characters left out…]" in kept
+
+
+@pytest.mark.parametrize(
+    ("line", "tells"),
+    [
+        ("TypeError: x is None", True),
+        ("3 Failures", True),
+        ("Request timed out", True),
+        ("a time out of 5 s", True),
+        ("TIMEOUT", True),
+        ("thread main panicked", True),
+        ("Fehler beim Lesen", True),
+        ("файл: Ошибка", True),
+        ("连接失败", True),
+        ("no errors", False),
+        ("0 failed", False),
+        ("all is well", False),
+    ],
+)
+def test_lines_that_tell_of_errors_are_told(line: str, tells: bool) -> None:
+    assert error_lines([line]) == [0] * tells
 
 
 def test_long_lines_are_not_cut_inside_a_marker() -> None:
