@@ -29,6 +29,7 @@ from .passages import quoted
 from .source_values import ledger_values, source_texts, values_of
 from .summary_message import summary_message
 from .value_labels import LabelledValues, relabelled
+from .value_units import ValueUnits, other_units
 
 __all__ = ["DEFAULT_GAIN", "SourceOfSummary", "faults_of", "room_for"]
 
@@ -57,6 +58,7 @@ class SourceOfSummary:
     said: str
     values: frozenset[str]
     labels: LabelledValues
+    units: ValueUnits
     pinned: frozenset[str]
     wishes: tuple[Fact, ...]
     ledger: str
@@ -76,6 +78,7 @@ class SourceOfSummary:
             said=_flat("\n".join([*texts, *(message.text for message in read)])),
             values=frozenset().union(known, *map(exact_values, texts)),
             labels=LabelledValues.of([*texts, *ledger_lines]),
+            units=ValueUnits.of_texts([*texts, *ledger_lines]),
             pinned=values_of([message for message in read if message.pinned]),
             wishes=tuple(_wishes(read)),
             ledger=_flat("\n".join(ledger_lines)),
@@ -100,9 +103,10 @@ def faults_of(
     `empty`, `too_long`, `no_gain`: its size by `counter`, against `max_tokens` and against what it replaces. `junk`, `repeated`:
     it is noise. `apology`, `refusal`, `answer`, `promise`, `question`, `instruction`, `scratchpad`, `error_text`,
     `copy_of_message`: it is something else than a summary. `not_in_source`: exact values that neither messages nor ledger have.
-    `other_label`: a value under a name that the source gives to another. `pinned_lost`, `wish_lost`: what a pinned message or the
-    user's decisions and constraints say is neither in the summary nor in the ledger. (Wishes that are not in the ledger and take
-    more than 15 % of the cap need not all be there, but as many as take 15 %.)
+    `other_label`: a value under a name that the source gives to another. `other_unit`: an amount that the source has in other
+    units only. `pinned_lost`, `wish_lost`: what a pinned message or the user's decisions and constraints say is neither in the
+    summary nor in the ledger. (Wishes that are not in the ledger and take more than 15 % of the cap need not all be there, but as
+    many as take 15 %.)
 
     `quotes` says that it is made of quotations: then signs of talk are none, and names of values are right. `source` spares
     reading the messages again.
@@ -111,7 +115,7 @@ def faults_of(
     if not text.strip():
         return ("empty",)
     source = source or SourceOfSummary.of(request)
-    found = [*_size_faults(text, request, counter, min_gain), *noise_in(text)]
+    found = [*_size_faults(text, request, counter, min_gain), *noise_in(text, quotes)]
     if not quotes:
         found += talk_in(text, source.said, source.silent)
         if source.messages > 1 and len(source.last) >= _SHOWN and _flat(text) == source.last:
@@ -138,6 +142,8 @@ def _value_faults(summary: Summary, text: str, source: SourceOfSummary, quotes: 
     if not quotes:
         for value, label in dict.fromkeys(pair for line in (text, *added) for pair in relabelled(line, source.labels)):
             yield f"other_label: {value} as {label}"
+        for value, unit in dict.fromkeys(pair for line in (text, *added) for pair in other_units(line, source.units)):
+            yield f"other_unit: {value} in {unit}"
 
 
 def _loss_faults(text: str, source: SourceOfSummary, room: int, counter: TokenCounter) -> Iterator[str]:
