@@ -15,8 +15,8 @@ def exact_values(text: str) -> frozenset[str]:
     - Numbers are without separators of thousands, currency, sign and unit: `$10,000.00`, `10000 EUR` and `1万` are `10000`,
       `5k` is `5000`; a percentage is `15%` and `15`. Digits of any script are ASCII digits.
     - Dates are `2024-03-05` with the parts that can be said alone (`03-05`, `2024-03`, `2024`), in English and Chinese; a date in
-      all figures such as `03/05/2024` stays as it is, since its order is not known. Quarters and halves of years are `2024-Q3` and
-      `2024-H1`. Times are `15:30`.
+      all figures such as `03/05/2024` stays as it is, since its order is not known. Quarters and halves of years are `2024-Q3`
+      and `2024-H1`. Times are `15:30`.
     - Identifiers are as written, without a leading `#`: what has a digit or an underscore within, e-mail addresses (in small
       letters), dotted and camel-case names. Paths are whole, and the file's name besides; URLs are whole.
     - Numbers of lists at the beginning of a line are left out. Words, however rare, and numbers in words are no exact values.
