@@ -63,6 +63,10 @@ def test_conclusions_of_the_assistant_are_kept_and_its_values_are_not() -> None:
     assert facts == [(FactKind.CONCLUSION, "The root cause was a missing index on table ORD-77, 4200 rows.")]
 
 
+def test_what_a_user_says_besides_stays_in_the_session() -> None:
+    assert told(Message.user("The garage goes to my brother once the papers are through.", id="a")) == [[]]
+
+
 def test_only_open_tasks_are_kept() -> None:
     asked = Message.user("Please cancel the order W1234567.", id="a")
     other = Message.user("Please book the hotel in Lyon.", id="b")
