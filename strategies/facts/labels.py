@@ -29,7 +29,7 @@ _NAMED = re.compile(
     r"\s*(?:\s(?:is now|is|are|was|will be|becomes|to)\s|[:=\uff1a])\s*(?:about |around |only |now )?\Z"
     r"|([\u3400-\u9fff]{2,6}?)(?:改成|改为|提高到|降到|调到|增加到|是|为|[:=\uff1a])\s*(?:了|约|大约)?\Z"
 )
-_OF_A_PLACE = re.compile(r"(.{3,}?) (?:at|in|on|of|for) (?:the |our |my )?[\w ]{2,24} (?:is|are|was) \Z")
+_OF_A_PLACE = re.compile(r"(.{3,}?) (?:at|in|on) (?:the |our |my )?[\w ]{2,24} (?:is|are|was) \Z")
 _ENDS = re.compile(r"[.!?](?=\s)|[\n\u3002\uff01\uff1f]")
 _ROLES = (
     (re.compile(r"\b(?:deliver(?:y|ed|s|ies)?|arriv(?:e|es|ed|al|ing))\b", re.IGNORECASE), "delivery date"),

@@ -36,6 +36,7 @@ def values(*texts: str) -> list[tuple[str, str]]:
         ),
         ("OK, order 8 monitor arms for Lyon.", [("order …", "8 monitor arms")]),
         ("The freight elevator code at the site is 5590#.", [("freight elevator code …", "5590#")]),
+        ("The code of the greenhouse gate is KX-4471-Q.", [("code greenhouse gate …", "KX-4471-Q")]),
         ("货梯密码是5590#。", [("货梯密码 …", "5590#")]),
         (
             "首单是PO-48213-B:每张467元,交货日期2027-03-14。",
