@@ -100,12 +100,18 @@ def window_from(steps: Steps, start: int, max_tokens: int, counter: TokenCounter
     return kept if used + extras.tokens <= max_tokens else None
 
 
-def select(steps: Steps, kept: Iterable[int], max_tokens: int, counter: TokenCounter) -> Selection:
-    """The window of the steps `kept` and, if there is room, a gap message for what is missing."""
+def select(
+    steps: Steps, kept: Iterable[int], max_tokens: int, counter: TokenCounter, *, to_be_shortened: bool = False
+) -> Selection:
+    """The window of the steps `kept` and, if there is room, a gap message for what is missing.
+
+    In a window `to_be_shortened` there is room for one that takes at most `GAP_SHARE` of the budget.
+    """
     chosen = sorted(set(kept))
     used = steps.system_tokens + sum(steps.steps[n].tokens for n in chosen)
     gap, place = _gap(steps, chosen, counter)
-    fits = gap is not None and used + message_tokens(gap, counter) <= max_tokens
+    left = int(max_tokens * GAP_SHARE) if to_be_shortened else max_tokens - used
+    fits = gap is not None and message_tokens(gap, counter) <= left
     return Selection(messages=_messages(steps, chosen, gap if fits else None, place), has_gap=fits)
 
 

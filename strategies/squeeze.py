@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from contextport.contracts import Message, TokenCounter, message_tokens
+from contextport.contracts import Kind, Message, TokenCounter, message_tokens
 
 from .atoms import MEMORY, Steps, is_system, newest_question
 from .head_and_tail import shorten_message
 from .selection import extras_before, select
 
 __all__ = ["give_up_order", "shorten_to_fit", "squeeze"]
+
+_SMALL_SHARE = 0.25  # of the budget, for what stays beside a question that is shortened
+_NEVER_SHORTENED = MEMORY | {Kind.GAP}
 
 
 def squeeze(steps: Steps, max_tokens: int, counter: TokenCounter) -> tuple[Message, ...]:
@@ -19,25 +22,29 @@ def squeeze(steps: Steps, max_tokens: int, counter: TokenCounter) -> tuple[Messa
     """
     window = tuple(steps.messages[n] for n in steps.system)
     for kept in _candidates(steps, max_tokens):
-        chosen = select(steps, kept, max_tokens, counter).messages
+        chosen = select(steps, kept, max_tokens, counter, to_be_shortened=True).messages
         window = shorten_to_fit(chosen, max_tokens, counter)
-        if any(before.kind in MEMORY and before is not after for before, after in zip(chosen, window, strict=True)):
-            continue  # half a summary says nothing: the next window has none
         if sum(message_tokens(m, counter) for m in window) <= max_tokens:
             break
     return window
 
 
 def _candidates(steps: Steps, max_tokens: int) -> list[list[int]]:
-    """Step indices of ever smaller windows. Each holds the newest question, if there is one."""
+    """Step indices of ever smaller windows. Each holds the newest question, if there is one.
+
+    Summary, facts and pins stay beside a question that has to be shortened for them only as long as they are small.
+    """
     last = len(steps.steps) - 1
     if last < 0:
         return []
     question = next((n for n in range(last, -1, -1) if steps.messages[steps.steps[n].start].opens_turn), None)
     asked = [] if question is None else [question]
-    pins = extras_before(steps, last, max_tokens).steps
+    pins = [n for n in extras_before(steps, last, max_tokens).steps if n not in asked]
     memory = [n for n in pins if steps.messages[steps.steps[n].start].kind in MEMORY]
-    return [[*pins, *asked, last], [*memory, *asked, last], [*asked, last], asked or [last]]
+    room = max_tokens - steps.system_tokens - sum([steps.steps[n].tokens for n in asked])
+    small = int(max_tokens * _SMALL_SHARE)
+    beside = [kept for kept in (pins, memory) if kept and sum([steps.steps[n].tokens for n in kept]) <= max(small, room)]
+    return [*([*kept, *asked, last] for kept in beside), [*asked, last], asked or [last]]
 
 
 def shorten_to_fit(messages: tuple[Message, ...], max_tokens: int, counter: TokenCounter) -> tuple[Message, ...]:
@@ -57,13 +64,14 @@ def give_up_order(messages: tuple[Message, ...], counter: TokenCounter) -> list[
     """Indices of the messages that may be shortened, first to give up first.
 
     Unpinned before pinned, less important before more, tool results before speech, larger before smaller; system messages are
-    never shortened, and summary, facts and the newest question are last (R98 to R100, R165).
+    never shortened, nor are summary, facts and gaps, of which half says nothing; the newest question is last (R98 to R100, R165).
     """
     question = newest_question(messages)
 
-    def rank(n: int) -> tuple[bool, bool, bool, int, bool, int]:
+    def rank(n: int) -> tuple[bool, bool, int, bool, int]:
         message = messages[n]
         size = message_tokens(message, counter)
-        return (n == question, message.kind in MEMORY, message.pinned, message.importance, not message.tool_results, -size)
+        return (n == question, message.pinned, message.importance, not message.tool_results, -size)
 
-    return sorted((n for n, message in enumerate(messages) if not is_system(message)), key=rank)
+    may_be = [n for n, message in enumerate(messages) if not is_system(message) and message.kind not in _NEVER_SHORTENED]
+    return sorted(may_be, key=rank)

@@ -289,18 +289,24 @@ class ContextEngine:
         head = await self._store.head(session_id)
         basis = await self._windows.basis(head, max_tokens)
         outlook: FoldDecision | None = None
+        usage = self._windows.usage(head, basis)
         if self._folds is not None and max_tokens is None:
-            usage = self._windows.usage(head, basis)
             outlook, folded = await self._folds.before_window(usage)
             head, basis = await self._after_fold(head, basis, folded)
-        window = await self._windows.window(head, basis, once=max_tokens is not None)
-        if self._folds is not None and outlook is not None and not outlook.wait and window.is_cut:
-            usage = self._windows.usage(head, basis)
-            outlook, folded = await self._folds.before_window(attrs.evolve(usage, used=max(usage.used, usage.limit)))
-            if folded:
-                head, basis = await self._after_fold(head, basis, folded)
-                window = await self._windows.window(head, basis)
-        return head, await self._windows.with_fragments(session_id, window), outlook
+        window = await self._window(head, basis, once=max_tokens is not None)
+        if self._folds is not None and outlook is not None and not outlook.wait:
+            now = self._windows.usage(head, basis)  # with what was brought back, and what no count foresees
+            now = attrs.evolve(now, used=max(now.used, now.limit)) if window.is_cut else now
+            if now.used > usage.used:
+                outlook, folded = await self._folds.before_window(now)
+                if folded:
+                    head, basis = await self._after_fold(head, basis, folded)
+                    window = await self._window(head, basis)
+        return head, window, outlook
+
+    async def _window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
+        """The window, with the original words that its questions ask about."""
+        return await self._windows.with_fragments(head.session_id, await self._windows.window(head, basis, once=once))
 
     async def _after_fold(self, head: Head, basis: Basis, folded: bool) -> tuple[Head, Basis]:
         """The head and the basis as they are now, if the log was `folded` since."""

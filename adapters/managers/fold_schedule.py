@@ -73,6 +73,7 @@ class _Progress:
     failed: bool = False
     tried_at: float | None = None
     tried_tokens: int = 0
+    tried_place: tuple[int, int] = (0, 0)
     requested_at: float | None = None
     is_stale: bool = False
     reported: FoldReason | None = None
@@ -140,8 +141,8 @@ class FoldSchedule:
         latest = min(usage.used - usage.system - usage.memory, policy.keep_latest * usage.mean)
         now = self.clock()
         last = None
-        if progress.tried_at is not None:
-            grown = usage.used - progress.tried_tokens
+        grown = usage.used - progress.tried_tokens
+        if progress.tried_at is not None and progress.tried_place == (usage.epoch, usage.fold) and grown >= 0:
             last = FruitlessTry(failed=progress.failed, seconds=now - progress.tried_at, grown=grown)
         return fold_decision(
             policy,
@@ -171,9 +172,16 @@ class FoldSchedule:
         except Exception as error:  # strategies, summarizers and memories are foreign code
             self.report(task.session_id, EventKind.FOLD_FAILED, {"reason": type(error).__name__, "tokens": usage.used})
             failed = True
+        except asyncio.CancelledError:
+            own = asyncio.current_task()
+            if own is None or own.cancelling():
+                raise
+            self.report(task.session_id, EventKind.FOLD_FAILED, {"reason": "CancelledError", "tokens": usage.used})
+            failed = True  # foreign code raised it, and nobody cancelled the fold
         fruitless = outcome is FoldOutcome.NOTHING
         progress.tried_at = self.clock() if fruitless else None
-        progress.tried_tokens, progress.failed, progress.is_stale = usage.used, failed, not fruitless
+        progress.tried_tokens, progress.tried_place = usage.used, (usage.epoch, usage.fold)
+        progress.failed, progress.is_stale = failed, not fruitless
         return outcome is FoldOutcome.FOLDED
 
     async def _asked(self, usage: FoldUsage) -> bool:

@@ -51,16 +51,17 @@ async def fragments_for(
     fold, messages = window.region.fold, window.view.messages
     if fold is None:
         return None
-    first = next((message.id for message in messages if message.in_conversation), "")
+    standing = {entry.message.id for entry in fold.standing}
+    first = next((m.id for m in messages if m.in_conversation and not m.marked and m.id not in standing), "")
     if known is None or (known.record_seq, known.first) != (fold.record.seq, first):
         known = Fragments(record_seq=fold.record.seq, first=first)
     room = min(_MOST_TOKENS, int((window.basis.room.limit - window.basis.system) * _ROOM_SHARE))
-    standing = {entry.message.id for entry in fold.standing}
     for question in _new_questions(messages, known):
         found: list[tuple[Fact, Entry]] = []
         if question.id not in standing and len(question.text) <= _LONGEST_QUESTION:
             found = await _originals(fold, fold.index.asked(question), known.seqs, session_id, window.basis.epoch, store)
-        message, seqs = _message(question, found, counter, room)
+        visible = "\n".join([m.text for m in messages[: messages.index(question)] if m.in_conversation]) if found else ""
+        message, seqs = _message(question, found, counter, room, visible)
         known = attrs.evolve(
             known,
             by_question={**known.by_question, question.id: message},
@@ -100,9 +101,12 @@ async def _originals(
 
 
 def _message(
-    question: Message, found: list[tuple[Fact, Entry]], counter: TokenCounter, room: int
+    question: Message, found: list[tuple[Fact, Entry]], counter: TokenCounter, room: int, visible: str
 ) -> tuple[Message | None, frozenset[int]]:
-    """The fragments as one message within `room` tokens, in the order of the log, and the entries that are quoted in it."""
+    """The fragments as one message within `room` tokens, in the order of the log, and the entries that are quoted in it.
+
+    What can be read in `visible` already is not brought back.
+    """
     lines: dict[int, str] = {}
     message: Message | None = None
     for fact, entry in found:
@@ -110,7 +114,7 @@ def _message(
         text = fragment_of(entry.message, fact, counter, left)
         more = dict(sorted({**lines, entry.seq: f"{entry.message.role}: {text}"}.items()))
         longer = _of_lines(question, list(more.values()))
-        if text and message_tokens(longer, counter) <= room:
+        if text and text.strip("… ") not in visible and message_tokens(longer, counter) <= room:
             lines, message = more, longer
     return message, frozenset(lines)
 

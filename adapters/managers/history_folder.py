@@ -54,6 +54,7 @@ Report = Callable[[EventKind, dict[str, Json]], None]
 
 _PAGE = 256  # seqs looked at in one read
 _CHUNK = 2  # a fold reads at least so many limits' worth of tokens, if there are that many
+_FLUSH_SECONDS = 10.0  # how long a fold waits for the long-term memory
 _STATE_TRIES = 100  # lost races against other changes of the state before a fold gives up
 
 
@@ -251,7 +252,8 @@ class HistoryFolder:
             said = [entry for entry in page if entry.message.in_conversation]
             try:
                 notes = await asyncio.to_thread(notes_for, said, session_id=head.session_id)
-                new += await self.memory.flush(self.scope_of(head.session_id), notes)
+                async with asyncio.timeout(_FLUSH_SECONDS):
+                    new += await self.memory.flush(self.scope_of(head.session_id), notes)
             except Exception as error:  # a memory is foreign code: the fold goes on, what is missing goes with the next one
                 report(EventKind.MEMORY_FAILED, {"error": type(error).__name__, "from": floor + 1, "through": through})
                 break
@@ -267,10 +269,12 @@ class HistoryFolder:
         entries = await self.store.append(head.session_id, [self._draft(message) for message in group])
         if entries[0].epoch != head.epoch:
             return False
-        place = FoldPlace(epoch=head.epoch, seq=entries[0].seq, entries=len(entries))
+        place = FoldPlace(epoch=head.epoch, seq=entries[0].seq, entries=len(entries), incarnation=head.incarnation)
         for _ in range(_STATE_TRIES):
             now = await self.store.head(head.session_id)
             if _moved(head, now):
+                if now.incarnation != head.incarnation and now.last_seq == len(entries):  # it was purged, and has these alone
+                    await self.store.purge(head.session_id)
                 return False
             changed = attrs.evolve(SessionState.of(now), fold=place, flushed=state.flushed)
             try:

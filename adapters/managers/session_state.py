@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+import attrs
 from attrs import frozen
 
 from contextport.contracts import Head, Json, Message, StoreCorrupt, dump_json, dump_message, load_message
@@ -17,11 +18,20 @@ __all__ = ["FoldPlace", "SessionState", "prompt_of"]
 
 @frozen(kw_only=True)
 class FoldPlace:
-    """Where a fold stands in the log: `entries` entries from `seq` on, its record first."""
+    """Where a fold stands in the log: `entries` entries from `seq` on, its record first.
+
+    `incarnation` is that of the session it was made for: a session that was purged since does not have it.
+    """
 
     epoch: int
     seq: int
     entries: int
+    incarnation: str = ""
+
+    def is_of(self, head: Head) -> bool:
+        """Whether the fold is of the epoch and the incarnation at `head`, as far as both are known."""
+        known = self.incarnation and head.incarnation
+        return self.epoch == head.epoch and (not known or self.incarnation == head.incarnation)
 
 
 @frozen(kw_only=True)
@@ -40,10 +50,10 @@ class SessionState:
         try:
             value = cast(dict[str, Any], json.loads(head.state))
             prompt, fold, flushed = value["prompt"], value.get("fold"), value.get("flushed", [0, 0])
-            place = None if fold is None else FoldPlace(epoch=fold["epoch"], seq=fold["seq"], entries=fold["entries"])
+            place = None if fold is None else FoldPlace(**fold)
             return cls(
                 prompt=None if prompt is None else load_message(prompt),
-                fold=place if place is not None and place.epoch == head.epoch else None,
+                fold=place if place is not None and place.is_of(head) else None,
                 flushed=(int(flushed[0]), int(flushed[1])),
             )
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
@@ -53,7 +63,7 @@ class SessionState:
         """The state as text."""
         value: dict[str, Json] = {"prompt": None if self.prompt is None else dump_message(self.prompt)}
         if self.fold is not None:
-            value["fold"] = {"epoch": self.fold.epoch, "seq": self.fold.seq, "entries": self.fold.entries}
+            value["fold"] = attrs.asdict(self.fold)
         if self.flushed != (0, 0):
             value["flushed"] = list(self.flushed)
         return dump_json(value)

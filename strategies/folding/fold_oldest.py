@@ -33,7 +33,7 @@ from contextport.contracts import (
 )
 from contextport.contracts.counting import total_tokens
 from contextport.strategies.arguments import check_count
-from contextport.strategies.atoms import arrange, is_system, split
+from contextport.strategies.atoms import MEMORY, arrange, is_system, split
 from contextport.strategies.facts import extract_facts, facts_message, merged
 from contextport.strategies.keep_recent_tokens import KeepRecentTokens, unchanged
 from contextport.strategies.summaries import CheckedSummarizer, CheckedSummary, ExtractiveSummarizer, summary_message
@@ -149,7 +149,7 @@ class FoldOldest:
         stays = [message for message in layered if message is not old and message is not earlier]
         facts = await self._facts(ledger, stays if earlier is None else [earlier, *stays], target, _name(rewritten))
         fold = Fold(summary=earlier, facts=facts, ledger=ledger, rewritten=rewritten, origin="layers")
-        return fold, _assembled(stays, earlier, facts)
+        return fold, _assembled(given, stays, earlier, facts)
 
     async def _folding(
         self, given: Sequence[Message], layered: Sequence[Message], rewritten: tuple[Message, ...], target: _Target
@@ -184,7 +184,7 @@ class FoldOldest:
             faults=written.faults,
             usage=written.usage,
         )
-        return fold, _assembled(stays, summary, facts)
+        return fold, _assembled(given, stays, summary, facts)
 
     async def _written(
         self,
@@ -199,7 +199,7 @@ class FoldOldest:
         """The summary of what is covered, within what is left beside what stays and the facts."""
         header = message_tokens(summary_message(Summary(), id="header"), self.counter)
         used = self.estimate_tokens(stays)
-        left = target.max_tokens - used
+        left = max(target.max_tokens - used, target.room // 8)
         memory, most = target.memory_beside(used), self.policy.summary_cap(target.room)
         least = min(_LEAST_SUMMARY, self.policy.summary_tokens, left)
         cap = max(min(most, max(memory - facts, int(memory * _SUMMARY_SHARE))), least) - header
@@ -269,8 +269,11 @@ class _Target:
     tail: int
 
     def memory_beside(self, used: int) -> int:
-        """What summary and facts may take beside `used` tokens: up to the aim, or half of what is left where that is more."""
-        return max(self.aim - used, (self.max_tokens - used) // 2, 0)
+        """What summary and facts may take beside `used` tokens: up to the aim, or half of what is left where that is more.
+
+        An eighth of the room is theirs in any case: where a question takes all, windows have it shortened.
+        """
+        return max(self.aim - used, (self.max_tokens - used) // 2, self.room // 8)
 
 
 def _latest(messages: Sequence[Message], count: int) -> list[Message]:
@@ -285,9 +288,13 @@ def _of_kind(messages: Sequence[Message], kind: Kind) -> Message | None:
     return next((message for message in messages if message.kind is kind), None)
 
 
-def _assembled(stays: Sequence[Message], summary: Message | None, facts: Message | None) -> list[Message]:
-    """System messages that come first, summary and facts, then the rest."""
-    first = next((n for n, message in enumerate(stays) if not is_system(message)), len(stays))
+def _assembled(
+    given: Sequence[Message], stays: Sequence[Message], summary: Message | None, facts: Message | None
+) -> list[Message]:
+    """Summary and facts in the place of the earlier ones, or else after the system messages that come first; then the rest."""
+    memory = next((n for n, message in enumerate(given) if message.kind in MEMORY), len(given))
+    before = {message.id for message in given[:memory]}
+    first = next((n for n, m in enumerate(stays) if not is_system(m) or m.id not in before), len(stays))
     return [*stays[:first], *(message for message in (summary, facts) if message is not None), *stays[first:]]
 
 

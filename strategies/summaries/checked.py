@@ -63,10 +63,11 @@ class CheckedSummarizer:
     """What `inner` writes if `faults_of` finds nothing wrong; else what it writes when told the faults; else the fallback's.
 
     The cap that is asked for is `max_tokens`, or less where a summary of that size would not be smaller by `min_gain` than what
-    it replaces. `retries` is how often `inner` is asked again, also after it raised. The fallback is an `ExtractiveSummarizer`
-    unless given, and is checked like any other. If that fails too, `SummaryFailed` is raised with all faults. Whatever `inner`
-    raises, but a cancellation, is a fault and does not get out. Where every attempt failed for a foreign reason, such as a
-    network that is down, the fallback alone is asked for `pause_seconds`; `faults` say `paused` then (W38, D17).
+    it replaces. `retries` is how often `inner` is asked again, also after it raised or took over `attempt_seconds`. The fallback
+    is an `ExtractiveSummarizer` unless given, and is checked like any other. If that fails too, `SummaryFailed` is raised with
+    all faults. Whatever `inner` raises, but a cancellation, is a fault and does not get out. Where every attempt failed for a
+    foreign reason, such as a network that is down, the fallback alone is asked for `pause_seconds`; `faults` say `paused` then
+    (W38, D17).
 
     Decisions and constraints of the user must be in the summary or in the request's ledger: with little room, hand in a ledger
     of what is kept anyway.
@@ -79,6 +80,7 @@ class CheckedSummarizer:
     )
     min_gain: float = field(kw_only=True, default=DEFAULT_GAIN)
     retries: int = field(kw_only=True, default=1)
+    attempt_seconds: float = field(kw_only=True, default=45.0)
     pause_seconds: float = field(kw_only=True, default=60.0)
     clock: Callable[[], float] = field(kw_only=True, default=time.monotonic, repr=False, eq=False)
     _pause: _Pause = field(init=False, factory=lambda: _Pause(), repr=False, eq=False)
@@ -146,8 +148,10 @@ class CheckedSummarizer:
         return [*[self.inner] * (1 + self.retries), self.fallback]
 
     async def _attempt(self, summarizer: Summarizer, request: SummaryRequest, source: SourceOfSummary) -> _Attempt:
+        limit = None if summarizer is self.fallback else self.attempt_seconds
         try:
-            summary = await summarizer.summarize(request)
+            async with asyncio.timeout(limit):
+                summary = await summarizer.summarize(request)
         except SummaryFailed as error:
             return _Attempt(None, _told(error), getattr(error, "usage", None), error)
         except Exception as error:

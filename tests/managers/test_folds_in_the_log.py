@@ -42,7 +42,8 @@ async def test_record_summary_and_facts_stand_in_a_row_and_the_state_points_to_t
     entries = await log_of(store)
     assert [entry.message.kind for entry in entries[-3:]] == [Kind.RECORD, Kind.SUMMARY, Kind.FACTS]
     assert len(entries) == 1 + len(said) + 3
-    assert await fold_in_state(store) == {"epoch": 1, "seq": entries[-3].seq, "entries": 3}
+    place = {"epoch": 1, "seq": entries[-3].seq, "entries": 3, "incarnation": (await store.head(SESSION)).incarnation}
+    assert await fold_in_state(store) == place
     record = record_in(entries)
     assert (record.summary_id, record.facts_id) == (entries[-2].message.id, entries[-1].message.id)
 

@@ -149,7 +149,6 @@ def test_the_ledger_is_that_of_the_newest_facts(log: FoldedLog) -> None:
         await log.say(4)
         await log.fold(through=2, summary="s1", known=("A-1",))
         await log.fold(through=3, summary="s2", known=("A-1", "B-2"))
-        await log.fold(through=4, summary="s3", facts=False)
 
     found = run(log, steps)
     assert [fact.text for fact in found.ledger.facts] == ["A-1", "B-2"]
