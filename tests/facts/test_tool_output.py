@@ -12,8 +12,11 @@ from contextport.strategies.facts import extract_facts
 
 LOG = [f"2027-02-11T10:00:{n % 60:02}Z INFO  worker-{n % 7} job {9000 + n} done in {n} ms" for n in range(300)]
 LOG[171] = "2027-02-11T10:06:11Z ERROR worker-4 job 9371 failed: ConnectionResetError: peer db-7.internal closed (txn 7f3a-0001)"
-TESTS = [f"tests/test_{n}.py::test_case_{n} PASSED" for n in range(200)]
-TESTS += ["FAILED tests/test_37.py::test_refund - AssertionError: assert 12.5 == 13.0", "1 failed, 200 passed in 12.3s"]
+TESTS = [
+    *[f"tests/test_{n}.py::test_case_{n} PASSED" for n in range(200)],
+    "FAILED tests/test_37.py::test_refund - AssertionError: assert 12.5 == 13.0",
+    "1 failed, 200 passed in 12.3s",
+]
 CODE = [f"def f{n}(x):\n    return x + {n}" for n in range(300)]
 FILES = [f"src/module_{n}.py" for n in range(300)]
 
