@@ -101,7 +101,10 @@ class Region:
         hole = gap_marker(1, 0)
         read = self.entries
         messages = [self.shown(entry) for entry in read]
-        messages.insert(len(read) - len(self.tail) - len(self.later), hole)
+        place = len(read) - len(self.tail) - len(self.later)
+        while 0 < place < len(read) and read[place - 1].seq + 1 == read[place].seq:  # what is kept may be next to the tail
+            place -= 1
+        messages.insert(place, hole)
         arranged = arrange(messages)
         sizes = {entry.message.id: entry.tokens for entry in read}
         said = [message.id for message in arranged if message.in_conversation]
