@@ -13,6 +13,7 @@ from contextport.contracts import Json, Message
 from contextport.contracts.facts import Fact, FactKind
 from contextport.contracts.summary import Summary
 
+from .preamble import without_preamble
 from .summary_message import HEADING
 from .transcript import pieces_of
 
@@ -20,11 +21,14 @@ __all__ = ["UnreadableAnswer", "facts_in", "read_answer"]
 
 _LISTS = ("decisions", "constraints", "open", "done", "conclusions")
 _TAGS = {"decided": "decisions", "must": "constraints", "open": "open", "done": "done", "found": "conclusions"}
-_TAGGED = re.compile(rf"^[\s>*•-]*\[({'|'.join(_TAGS)})\][ \t]*(.*)$")
+_TAGGED = re.compile(rf"^[\s>*•-]*+\[({'|'.join(_TAGS)})\]\s*:?[ \t]*(.*)$", re.IGNORECASE)
 _THOUGHT_TAG = re.compile(r"<(/?)(think|thinking|thought|reasoning|scratchpad|analysis|reflection)\b[^<>]{0,80}>", re.IGNORECASE)
 _ENVELOPE = re.compile(r"^\s*<(summary|answer|output)\b[^>]*>(.*?)(?:</\1\s*>.*)?$", re.DOTALL | re.IGNORECASE)
 _FENCE = "```"
 _OBJECT = re.compile(r"^[ \t]*(\{)", re.MULTILINE)
+_FENCED = re.compile(r"```[\w-]*+\n?(.*?)```", re.DOTALL)
+_WRAPPERS = ("summary", "arguments", "input", "parameters", "output", "result", "answer", "response")
+_QUOTED_LINE = re.compile(r"^> ?", re.MULTILINE)
 
 
 class UnreadableAnswer(ValueError):
@@ -35,18 +39,23 @@ def read_answer(text: str) -> Summary:
     """The summary that a model wrote: a JSON object with the fields of `Summary`, lines with its tags, or else prose.
 
     The object may stand in a fence, and have words before or after it, which are not part of the summary. Sections in which a
-    model thinks (`<think>`, `<scratchpad>` and the like) are taken out first, one without an end up to the end of the text. No
-    heading is looked for, so the language does not matter. Facts are not read here (see `facts_in`).
+    model thinks (`<think>`, `<scratchpad>` and the like) are taken out first, one without an end up to the end of the text. The
+    object may be wrapped in one other, such as `{"summary": ...}` or a call of a function. No heading is looked for, so the
+    language does not matter. Facts are not read here (see `facts_in`).
 
-    Raises `UnreadableAnswer` for a JSON object with a summary's fields that is broken.
+    Raises `UnreadableAnswer` for a JSON object with a summary's fields that is broken, and for other JSON alone.
     """
     said = _said(text)
     found = _object_in(said)
     if found is not None:
         return _of_json(found)
-    if said.startswith(_FENCE):
+    fenced = _FENCED.fullmatch(said)
+    if fenced:
+        said = fenced[1].strip()
+    elif said.startswith(_FENCE):
         said = said.partition("\n")[2].removesuffix(_FENCE)
-    return _of_lines(said)
+    _refuse_foreign(said)
+    return _of_lines(without_preamble(said))
 
 
 def facts_in(text: str, messages: Sequence[Message]) -> tuple[Fact, ...]:
@@ -57,8 +66,11 @@ def facts_in(text: str, messages: Sequence[Message]) -> tuple[Fact, ...]:
 
 
 def _said(text: str) -> str:
-    """The text without what the model thought, and without an envelope around it."""
-    text = _without_thoughts(text)
+    """The text without what the model thought, without an envelope around it, and not as a quotation."""
+    text = _without_thoughts(text.lstrip("\ufeff"))
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and all(line.startswith(">") for line in lines):
+        text = _QUOTED_LINE.sub("", text)
     enveloped = _ENVELOPE.match(text)
     return (enveloped[2] if enveloped else text).strip()
 
@@ -89,8 +101,31 @@ def _object_in(text: str) -> dict[str, Any] | None:
             if match.start() == 0 or text.startswith(_FENCE):
                 _refuse_broken(text)
             continue
-        if isinstance(value, dict) and _is_summary(cast(dict[str, Any], value)):
-            return cast(dict[str, Any], value)
+        found = _unwrapped(value)
+        if found is not None:
+            return found
+    return None
+
+
+def _unwrapped(value: Any, depth: int = 0) -> dict[str, Any] | None:
+    """The fields of a summary that a value is, in small letters, or that stand one or two objects further in."""
+    if isinstance(value, str) and value.lstrip()[:1] == "{":
+        try:
+            value = json.loads(value, strict=False)  # the arguments of a call
+        except (ValueError, RecursionError):
+            return None
+    if not isinstance(value, dict):
+        return None
+    fields = {str(name).lower(): one for name, one in cast(dict[str, Any], value).items()}
+    if _is_summary(fields):
+        return fields
+    for name in _WRAPPERS:
+        inner = fields.get(name)
+        found = _unwrapped(inner, depth + 1) if depth < 2 else None
+        if found is not None:
+            return found
+        if name == "summary" and isinstance(inner, str | list) and inner:
+            return {"text": inner}
     return None
 
 
@@ -99,6 +134,18 @@ def _is_summary(value: Mapping[str, Json]) -> bool:
     texts = [value["text"]] if "text" in value else []
     named = bool(lists or texts)
     return named and all(one is None or isinstance(one, list | str) for one in (*lists, *texts))
+
+
+def _refuse_foreign(text: str) -> None:
+    """Raise for an answer that is JSON and nothing else: no words of a summary are in it."""
+    if text[:1] not in ("{", "["):
+        return
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return
+    if value:
+        raise UnreadableAnswer("it is JSON without the fields of a summary")
 
 
 def _refuse_broken(text: str) -> None:
@@ -117,7 +164,11 @@ def _items(value: Json) -> Iterator[str]:
         for one in cast(list[Any], value):
             yield from _items(one)
     elif isinstance(value, dict):
-        told = {str(key): " ".join(_items(one)) for key, one in cast(dict[str, Any], value).items()}
+        given = cast(dict[str, Any], value)
+        if set(given) == {"text"}:
+            yield from _items(given["text"])
+            return
+        told = {str(key): " ".join(_items(one)) for key, one in given.items()}
         line = "; ".join(f"{key}: {said}" for key, said in told.items() if said)
         if line:
             yield line
@@ -135,7 +186,7 @@ def _of_lines(text: str) -> Summary:
         if tagged is None:
             prose.append(line.rstrip())
         elif tagged[2].strip():
-            lists[_TAGS[tagged[1]]].append(tagged[2].strip())
+            lists[_TAGS[tagged[1].lower()]].append(tagged[2].strip())
     items: dict[str, Any] = {name: tuple(dict.fromkeys(found)) for name, found in lists.items()}
     return Summary(text="\n".join(prose).strip(), **items)
 

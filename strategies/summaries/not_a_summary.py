@@ -7,6 +7,8 @@ quotation, and no sign of anything, as long as the summary says more than that.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from .sentences import pieces_of
@@ -140,29 +142,36 @@ def _leaks(summary: str, instruction: str, said: str) -> bool:
     return False
 
 
-def noise_in(summary: str) -> tuple[str, ...]:
-    """Why the text is noise: the same over and over, bytes that are no text, signs without words."""
-    return tuple(_noise(summary))
+def noise_in(summary: str, quotes: bool = False) -> tuple[str, ...]:
+    """Why the text is noise: the same over and over, bytes that are no text, signs without words.
+
+    With `quotes`, signs that are no text are not looked for: they stand in what was quoted.
+    """
+    return tuple(_noise(summary, quotes))
 
 
-def _noise(summary: str) -> Iterator[str]:
+def _noise(summary: str, quotes: bool) -> Iterator[str]:
+    kinds = Counter(map(unicodedata.category, summary))
     signs = [sign for sign in summary if not sign.isspace()]
-    readable = sum(sign.isalnum() for sign in signs)
-    if signs and readable < _READABLE_SHARE * len(signs):
-        yield f"junk: {readable} letters and digits in {len(signs)} signs"
-    broken = sum(sign == "\ufffd" or not (sign.isprintable() or sign.isspace()) for sign in summary)
-    if broken > _BROKEN_SHARE * len(summary):
+    readable = sum(count for kind, count in kinds.items() if kind[0] in "LNM")
+    all_signs = len(signs) - kinds["Cf"]  # joiners and marks of direction, which are part of words and of emoji
+    if signs and readable < _READABLE_SHARE * all_signs:
+        yield f"junk: {readable} letters and digits in {all_signs} signs"
+    space = sum(summary.count(sign) for sign in "\t\n\r\v\f\x1c\x1d\x1e\x1f\x85")
+    broken = summary.count("\ufffd") + kinds["Cc"] + kinds["Cs"] + kinds["Cn"] - space
+    if not quotes and broken > _BROKEN_SHARE * len(summary):
         yield f"junk: {broken} signs of {len(summary)} are no text"
     lines = [line.strip() for line in summary.splitlines() if line.strip()]
     different = len(set(lines))
     if len(lines) >= _ENOUGH_LINES and 2 * different <= len(lines):
         yield f"repeated: {different} different lines of {len(lines)}"
-    elif _circles(summary.split(), 3, _ENOUGH_WORDS) or _circles("".join(signs), 6, _ENOUGH_SIGNS):
+    elif _circles(tuple(summary.split()), 3, _ENOUGH_WORDS) or _circles("".join(signs), 6, _ENOUGH_SIGNS):
         yield "repeated: the same words over and over"
 
 
-def _circles(pieces: Sequence[str], size: int, enough: int) -> bool:
+def _circles(pieces: tuple[str, ...] | str, size: int, enough: int) -> bool:
     if len(pieces) < enough:
         return False
-    groups = [tuple(pieces[at : at + size]) for at in range(len(pieces) - size + 1)]
-    return len(set(groups)) < _NEW_SHARE * len(groups)
+    starts = range(len(pieces) - size + 1)
+    groups = {hash(pieces[at : at + size]) for at in starts}
+    return len(groups) < _NEW_SHARE * len(starts)

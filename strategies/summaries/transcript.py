@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
@@ -31,6 +32,8 @@ _WORD_REACH = 200  # characters that a cut goes back to spare a word, a path or 
 _CHARS_PER_TOKEN = 16  # no more of a text is tried per token: one that is longer by far is no writing
 _CONTINUED = ", continued"
 _BREAKS = frozenset("\u3002\uff01\uff1f\uff1b\uff0c\u3001")  # ends of sentences and clauses in Chinese and Japanese
+_BRACKETS = re.compile(r"[\[\]]")
+_LIKE_AN_ENTRY = re.compile(r"(?<=[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])[^\S\n]*+(?=\[)")
 
 
 @frozen
@@ -42,8 +45,9 @@ class Piece:
 
     @property
     def entry(self) -> str:
-        """The piece as it stands in a transcript."""
-        return f"[{self.label}] {self.text}"
+        """The piece as it stands in a transcript. Only its own first line begins with a bracket, so no text can forge another."""
+        label = " ".join(_BRACKETS.sub("", self.label).split())
+        return f"[{label}] {_LIKE_AN_ENTRY.sub('  ', self.text)}"
 
 
 def pieces_of(messages: Sequence[Message]) -> list[Piece]:

@@ -66,7 +66,7 @@ class _Named:
 
 @frozen
 class LabelledValues:
-    """By value, the nearest words around it in the texts; by word, the values that it stands right before; values that are amounts."""
+    """By value, the nearest words around it; by word, the values that it stands right before; values that are amounts."""
 
     around: dict[str, set[str]] = field(factory=dict[str, set[str]])
     labelled: dict[str, set[str]] = field(factory=dict[str, set[str]])

@@ -11,6 +11,7 @@ from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCoun
 from contextport.conformance_tests.exact_counters import CharactersCounter, WordsCounter
 from contextport.contracts import Fact, FactKind, FactLedger, Kind, Message, Summary, SummaryRequest, ToolCall
 from contextport.strategies.summaries import ExtractiveSummarizer, faults_of, summary_message
+from contextport.strategies.summaries.not_a_summary import noise_in
 from contextport.strategies.summaries.value_labels import LabelledValues, relabelled
 from tests.provider_rules.real_conversations import needs_data, real_conversations
 
@@ -295,5 +296,23 @@ def test_a_value_keeps_the_nearest_words_only_however_many_share_its_sentence() 
     labels = LabelledValues.of([line])
     assert len(labels.around) > 19_000
     assert max(map(len, labels.around.values())) <= 16
-    crowd = "He has, " + ", ".join(f"{n}" for n in range(5_000)) + " and some more of the pears"
-    assert sum(map(len, LabelledValues.of([crowd]).around.values())) < 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u06a9\u062a\u0627\u0628\u200c\u0647\u0627 \u0631\u0627 \u0628\u062e\u0648\u0627\u0646\u0645 \u0648 \u0646\u0645\u06cc\u200c\u062f\u0627\u0646\u0645",
+        "Anna \U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466 and Ben \U0001f469\u200d\U0001f4bb like it \u2764\ufe0f",
+        "मैं दिल्ली में रहता हूँ और मुझे हिन्दी की किताबें पढ़ना पसंद है",
+        "ශ්\u200dරී ලංකාව මගේ රටයි",
+        "אֲנִי רוֹצֶה לְהַזְמִין חֶדֶר",
+    ],
+)
+def test_joiners_and_marks_are_text(text: str) -> None:
+    assert noise_in(text) == ()
+
+
+def test_broken_signs_are_a_fault_unless_they_are_quoted() -> None:
+    text = "They met \ud83d\x00\ufffd here."
+    assert [fault.partition(":")[0] for fault in noise_in(text)] == ["junk"]
+    assert noise_in(text, quotes=True) == ()

@@ -43,7 +43,6 @@ def test_every_form_is_read_the_same(answer: str) -> None:
         "Der Nutzer will React.",
         "## 决定\n用 React。\n\n## 未完成\n测试。",
         'The config is {not json} and {"port": 5433}.',
-        '{"port": 5433}',
         'The server answered\n{"port": 5433}\nand closed.',
         "Use a < b and b > c.",
         "The page has the tags <analysis> and <section>.",
@@ -140,3 +139,51 @@ def test_long_and_hostile_answers_are_read_in_no_time() -> None:
             read_answer(text)
         except UnreadableAnswer:
             continue
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps({"summary": FORM}, ensure_ascii=False),
+        json.dumps({"Decisions": FORM["decisions"], "OPEN": FORM["open"], "Text": FORM["text"]}),
+        json.dumps({"name": "write_summary", "arguments": FORM}),
+        json.dumps({"name": "write_summary", "arguments": JSON}),
+        json.dumps({**FORM, "open": [{"text": "测试"}]}),
+        f"\ufeff{JSON}",
+        f"> {JSON}",
+        "> [decided]: 用 React, 不用 TypeScript\n> [Open]: 测试\n> 合同 AB-2024-001。",
+        f"Here is the summary of the talk:\n\n{READ.render()}",
+        f"好的\uff0c以下是摘要\uff1a\n{READ.render()}",
+    ],
+)
+def test_wrapped_forms_are_read_the_same(answer: str) -> None:
+    assert read_answer(answer) == READ
+
+
+@pytest.mark.parametrize(
+    "wrapped", [{"summary": "They met."}, {"summary": ["They met."]}, {"name": "x", "input": {"text": "They met."}}]
+)
+def test_wrapped_prose_is_read(wrapped: object) -> None:
+    assert read_answer(json.dumps(wrapped)) == Summary(text="They met.")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"error": {"message": "overloaded"}}',
+        '```json\n{"refusal": "I cannot"}\n```',
+        '{"entscheidungen": ["a"]}',
+        '[{"type": "note"}]',
+        '{"summary": {"note": 1}}',
+    ],
+)
+def test_json_of_another_form_is_no_summary(answer: str) -> None:
+    with pytest.raises(UnreadableAnswer, match="without the fields of a summary"):
+        read_answer(answer)
+
+
+def test_words_that_announce_a_summary_are_no_part_of_it() -> None:
+    assert read_answer("Let me summarise: they met in Rome.") == Summary(text="they met in Rome.")
+    assert read_answer("Sure! Here's a short recap of the call:\nThey met.") == Summary(text="They met.")
+    assert read_answer("Here is the summary:") == Summary(text="Here is the summary:")
+    assert read_answer("Here is Rome: they met.") == Summary(text="Here is Rome: they met.")
