@@ -24,8 +24,11 @@ from contextport.strategies.facts.found_values import found_values
 from contextport.strategies.facts.ledger import merged
 from contextport.strategies.facts.words import content_words
 
+from .instruction_texts import all_instructions
 from .not_a_summary import noise_in, talk_in
 from .passages import quoted
+from .preamble import without_preamble
+from .shared_words import topic_words, unrelated
 from .source_values import ledger_values, source_texts, values_of
 from .summary_message import summary_message
 from .value_labels import LabelledValues, relabelled
@@ -52,10 +55,12 @@ class SourceOfSummary:
     """What the check knows of the messages: read once, however many summaries of them are checked.
 
     `said` is all text with single spaces. `wishes` are decisions and constraints of the user that stand. `pinned` are the exact
-    values of pinned messages. `silent` are system messages, which a summarizer has no business to repeat.
+    values of pinned messages. `words` are what it is about. `silent` are system messages and our instructions, which
+    a summarizer has no business to repeat.
     """
 
     said: str
+    words: frozenset[str]
     values: frozenset[str]
     labels: LabelledValues
     units: ValueUnits
@@ -76,6 +81,7 @@ class SourceOfSummary:
         ledger_lines = [f"{fact.label}: {text}" for fact in request.ledger.facts for text in (fact.text, *fact.earlier)]
         return cls(
             said=_flat("\n".join([*texts, *(message.text for message in read)])),
+            words=topic_words([*texts, *ledger_lines]),
             values=frozenset().union(known, *map(exact_values, texts)),
             labels=LabelledValues.of([*texts, *ledger_lines]),
             units=ValueUnits.of_texts([*texts, *ledger_lines]),
@@ -83,7 +89,7 @@ class SourceOfSummary:
             wishes=tuple(_wishes(read)),
             ledger=_flat("\n".join(ledger_lines)),
             ledger_values=known,
-            silent=tuple(_system_texts((*request.messages, *request.live))),
+            silent=(*_system_texts((*request.messages, *request.live)), *all_instructions()),
             last=_flat(read[-1].text) if read else "",
             messages=len(read),
         )
@@ -102,7 +108,8 @@ def faults_of(
 
     `empty`, `too_long`, `no_gain`: its size by `counter`, against `max_tokens` and against what it replaces. `junk`, `repeated`:
     it is noise. `apology`, `refusal`, `answer`, `promise`, `question`, `instruction`, `scratchpad`, `error_text`,
-    `copy_of_message`: it is something else than a summary. `not_in_source`: exact values that neither messages nor ledger have.
+    `copy_of_message`: it is something else than a summary. `unrelated`: it has few words of the source.
+    `not_in_source`: exact values that neither messages nor ledger have.
     `other_label`: a value under a name that the source gives to another. `other_unit`: an amount that the source has in other
     units only. `pinned_lost`, `wish_lost`: what a pinned message or the user's decisions and constraints say is neither in the
     summary nor in the ledger. (Wishes that are not in the ledger and take more than 15 % of the cap need not all be there, but as
@@ -117,7 +124,10 @@ def faults_of(
     source = source or SourceOfSummary.of(request)
     found = [*_size_faults(text, request, counter, min_gain), *noise_in(text, quotes)]
     if not quotes:
-        found += talk_in(text, source.said, source.silent)
+        found += talk_in(without_preamble(text), source.said, source.silent)
+        apart = unrelated(text, source.words)
+        if apart:
+            found.append(f"unrelated: {apart}")
         if source.messages > 1 and len(source.last) >= _SHOWN and _flat(text) == source.last:
             found.append("copy_of_message")
     found += _value_faults(summary, text, source, quotes)

@@ -9,7 +9,7 @@ from string import Template
 
 from contextport.contracts.summary import Hint, SummaryRequest
 
-__all__ = ["brief_instruction", "closing", "fork_instruction", "full_instruction", "hint_text"]
+__all__ = ["all_instructions", "brief_instruction", "closing", "fork_instruction", "full_instruction", "hint_text"]
 
 _LEAST_FOR_JSON = 64  # tokens of a summary below which the form would take more than what it holds
 _QUOTED = 80  # characters of the last message that a fork covers, to tell which it is
@@ -18,6 +18,13 @@ _QUOTED = 80  # characters of the last message that a fork covers, to tell which
 @cache
 def _resource(name: str) -> str:
     return (files("contextport.strategies.summaries") / "instructions" / f"{name}.txt").read_text("utf-8").strip()
+
+
+@cache
+def all_instructions() -> tuple[str, ...]:
+    """All that a model is ever told, so that it can be recognised where it comes back."""
+    names = ("task", "brief_task", "fork_task", "form", "ledger", "handoff", "closing", *Hint)
+    return tuple(_resource(str(name)) for name in names)
 
 
 def hint_text(hint: Hint) -> str:

@@ -103,6 +103,9 @@ def _compiled(patterns: dict[str, str]) -> dict[str, re.Pattern[str]]:
 
 _OPENING_SIGNS, _OTHER_SIGNS, _ERROR_SIGN = _compiled(_OPENINGS), _compiled(_ANYWHERE), re.compile(_ERROR, re.IGNORECASE)
 _ENOUGH_LINES, _ENOUGH_WORDS, _ENOUGH_SIGNS = 4, 40, 80
+_SIGN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WORD = re.compile(rf"{_SIGN.pattern}|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_RUN, _RUN_OF_SIGNS = 7, 14  # words of an instruction in a row, or signs of scripts without spaces
 _NEW_SHARE = 0.35  # of groups of three words, or of six signs, in text that does not go round in circles
 _READABLE_SHARE = 0.35  # of letters and digits among all signs but white space
 _BROKEN_SHARE = 0.02
@@ -132,14 +135,15 @@ def _signs_of(sentence: str) -> list[str]:
 
 
 def _leaks(summary: str, instruction: str, said: str) -> bool:
-    """Whether a line of the instruction that is long enough to be no coincidence stands in the summary."""
-    flat = " ".join(summary.split()).lower()
-    for line in instruction.splitlines():
-        for sentence in re.split(r"(?<=[.!?。\uff01\uff1f])\s*", line):
-            plain = " ".join(sentence.split())
-            if len(plain.encode()) >= 40 and plain.lower() in flat and plain not in said:
-                return True
-    return False
+    """Whether a run of words that is long enough to be no coincidence stands in both, and not in the conversation."""
+    size = _RUN_OF_SIGNS if _SIGN.search(instruction) else _RUN
+    shared = _runs(summary, size) & _runs(instruction, size)
+    return bool(shared) and not shared <= _runs(said, size)
+
+
+def _runs(text: str, size: int) -> set[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
+    return set(zip(*[words[at:] for at in range(size)], strict=False))
 
 
 def noise_in(summary: str, quotes: bool = False) -> tuple[str, ...]:
