@@ -39,11 +39,12 @@ def _candidates(steps: Steps, max_tokens: int) -> list[list[int]]:
         return []
     question = next((n for n in range(last, -1, -1) if steps.messages[steps.steps[n].start].opens_turn), None)
     asked = [] if question is None else [question]
-    pins = [n for n in extras_before(steps, last, max_tokens).steps if n not in asked]
-    memory = [n for n in pins if steps.messages[steps.steps[n].start].kind in MEMORY]
+    extras = [n for n in extras_before(steps, last, max_tokens).steps if n not in asked]
+    memory = [n for n in extras if steps.messages[steps.steps[n].start].kind in MEMORY]
+    pins = [n for n in extras if n not in memory]
     room = max_tokens - steps.system_tokens - sum([steps.steps[n].tokens for n in asked])
-    small = int(max_tokens * _SMALL_SHARE)
-    beside = [kept for kept in (pins, memory) if kept and sum([steps.steps[n].tokens for n in kept]) <= max(small, room)]
+    most = max(int(max_tokens * _SMALL_SHARE), room)
+    beside = [kept for kept in (extras, pins, memory) if kept and sum([steps.steps[n].tokens for n in kept]) <= most]
     return [*([*kept, *asked, last] for kept in beside), [*asked, last], asked or [last]]
 
 
