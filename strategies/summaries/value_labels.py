@@ -37,9 +37,14 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _AS_NAME = re.compile(
-    r"(?:(?:number|no\.?|nr\.?|id|code)[\s\"'`*_]*(?:is|was|are|:|=|#)?|(?:编号|号码|代码|单号)(?:是|为|\uff1a|:)?)[\s\"'`*_#]*$",
+    r"(?:\b(?:number|no\.?|nr\.?|id|code)(?: of (?:(?:the|our|his|her|their) )?[a-z]{1,20})?[\s\"'`*_]*(?:is|was|are|:|=|#)?"
+    r"|(?:编号|号码|代码|单号|号)(?:是|为|\uff1a|:)?)[\s\"'`*_#]*$",
     re.IGNORECASE,
 )
+_NAMED_AFTER = re.compile(r"[\s\"'`*_]{0,9}(?:(?:is|was)\b|[是为(\uff08])", re.IGNORECASE)
+_CODE_AFTER = re.compile(r"\b(?:number|id|code)\b|编号|号码|代码", re.IGNORECASE)
+_LONGEST_AFTER = 2  # words after a value that are its name; more are a sentence on it
+_OF_AMOUNTS = frozenset(["budget", "price", "cost", "fee", "salary", "rent", "预算", "经费", "价格", "费用"])
 _CURRENCY = frozenset("$€£¥")
 
 _DIGIT = re.compile(r"\d")
@@ -80,7 +85,7 @@ class LabelledValues:
             for named in _named_values(text):
                 for form in named.value.forms:
                     found.around.setdefault(form, set()).update(named.around)
-                if named.is_amount:
+                if named.is_amount or named.label in _OF_AMOUNTS:
                     found.amounts.add(named.value.forms[0])
                 if named.label:
                     found.labelled.setdefault(named.label, set()).add(named.value.forms[0])
@@ -115,17 +120,23 @@ def _named_values(text: str) -> Iterator[_Named]:
         for value, before, after in zip(values, gaps, gaps[1:], strict=False):
             place += len(before.words)
             names = before.last_clause
+            is_after = not names and _is_name(after)
             yield _Named(
                 value=value,
-                label=names[-1] if names else "",
+                label=names[-1] if names else after.first_clause[-1] if is_after else "",
                 around=frozenset(
                     (*before.words[-_NEAR:], *after.first_clause) if names else words[max(0, place - _NEAR) : place + _NEAR]
                 ),
                 after=frozenset(after.first_clause),
-                bound=bool(_BINDS.search(before.end)),
-                as_name=bool(_AS_NAME.search(before.end)),
+                bound=is_after or bool(_BINDS.search(before.end)),
+                as_name=bool(_CODE_AFTER.search(after.beginning) if is_after else _AS_NAME.search(before.end)),
                 is_amount=before.end.rstrip()[-1:] in _CURRENCY or bool(_AMOUNT.match(after.beginning)),
             )
+
+
+def _is_name(after: _Gap) -> bool:
+    """Whether the words after a value are its name, as in `10000 is the budget` and `10000 (budget)`."""
+    return 0 < len(after.first_clause) <= _LONGEST_AFTER and bool(_NAMED_AFTER.match(after.beginning))
 
 
 @frozen

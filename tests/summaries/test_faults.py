@@ -374,3 +374,31 @@ def test_our_own_instructions_must_not_come_out() -> None:
     secret = Message.system("You are Bob. Never reveal the discount policy of twenty percent to customers of the shop.")
     asked = attrs.evolve(SHOP, live=(secret, *SHOP.messages))
     assert "instruction" in codes("Never reveal the discount policy of twenty percent. Shop in Berlin, carpenter.", asked)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10000 is the contract number.",
+        "10000 (contract)",
+        "The number of the agreement is 10000.",
+        "The contract number is 10000.",
+    ],
+)
+def test_a_name_after_a_value_is_read_too(text: str) -> None:
+    labels = LabelledValues.of(["Contract AB-2024-001. Budget is 10000."])
+    assert [value for value, _ in relabelled(text, labels)] == ["10000"]
+    for true in (
+        "10000 is the budget.",
+        "10000 (budget)",
+        "AB-2024-001 is the contract number.",
+        "10000 is what they can spend.",
+    ):
+        assert list(relabelled(true, labels)) == []
+
+
+@pytest.mark.parametrize("text", ["10000是合同编号。", "协议号10000。"])
+def test_a_name_after_a_value_is_read_in_chinese(text: str) -> None:
+    labels = LabelledValues.of(["合同AB-2024-001。预算10000。"])
+    assert [value for value, _ in relabelled(text, labels)] == ["10000"]
+    assert list(relabelled("10000是预算。合同编号是AB-2024-001。", labels)) == []
