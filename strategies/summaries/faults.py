@@ -29,7 +29,7 @@ from .not_a_summary import noise_in, talk_in
 from .passages import quoted
 from .preamble import without_preamble
 from .shared_words import topic_words, unrelated
-from .source_values import ledger_values, source_texts, values_of
+from .source_values import ledger_values, numbers_in_words, source_texts, values_of
 from .summary_message import summary_message
 from .value_labels import LabelledValues, relabelled
 from .value_units import ValueUnits, other_units
@@ -82,7 +82,7 @@ class SourceOfSummary:
         return cls(
             said=_flat("\n".join([*texts, *(message.text for message in read)])),
             words=topic_words([*texts, *ledger_lines]),
-            values=frozenset().union(known, *map(exact_values, texts)),
+            values=frozenset().union(known, *map(exact_values, texts), *map(numbers_in_words, texts)),
             labels=LabelledValues.of([*texts, *ledger_lines]),
             units=ValueUnits.of_texts([*texts, *ledger_lines]),
             pinned=values_of([message for message in read if message.pinned]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
@@ -12,9 +13,18 @@ from contextport.strategies.facts.exact_values import exact_values
 from .passages import quoted, readable_texts
 from .summary_message import summary_in
 
-__all__ = ["ledger_values", "source_texts", "values_of"]
+__all__ = ["ledger_values", "numbers_in_words", "source_texts", "values_of"]
 
 
+_NUMBERS = {
+    word: str(n)
+    for n, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 2)
+}
+_SIGNS = {sign: str(n) for n, sign in enumerate("一二三四五六七八九十", 1)} | {"两": "2"}
+_IN_WORDS = re.compile(
+    rf"\b(?:{'|'.join(_NUMBERS)})\b|(?<![零〇一二三四五六七八九十百千万两])[一二三四五六七八九十两](?=个?(?:小时|分钟|[天年月周次人点岁块元]))",
+    re.IGNORECASE,
+)
 _LONGEST_NAME = 160  # characters of a key that stands before each of its values
 
 
@@ -38,6 +48,12 @@ def source_texts(messages: Iterable[Message]) -> Iterator[str]:
 def values_of(messages: Iterable[Message]) -> frozenset[str]:
     """The exact values of all that the messages say."""
     return frozenset().union(*map(exact_values, source_texts(messages)))
+
+
+def numbers_in_words(text: str) -> frozenset[str]:
+    """Small numbers that the text has in words, as figures: a summary may write them so."""
+    found = {match[0].lower() for match in _IN_WORDS.finditer(text)}
+    return frozenset([_NUMBERS.get(word) or _SIGNS[word] for word in found])
 
 
 def ledger_values(ledger: FactLedger) -> frozenset[str]:

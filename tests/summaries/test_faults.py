@@ -402,3 +402,10 @@ def test_a_name_after_a_value_is_read_in_chinese(text: str) -> None:
     labels = LabelledValues.of(["合同AB-2024-001。预算10000。"])
     assert [value for value, _ in relabelled(text, labels)] == ["10000"]
     assert list(relabelled("10000是预算。合同编号是AB-2024-001。", labels)) == []
+
+
+def test_small_numbers_in_words_may_become_figures() -> None:
+    asked = request("He has known her for Three years and ran for twelve days.", "他跑了一个小时。")
+    assert "not_in_source" not in codes("3 years, 12 days, 1小时", asked)
+    assert "not_in_source" in codes("4 years", asked)
+    assert "not_in_source" in codes("2小时", request("他跑了十二小时。"))
