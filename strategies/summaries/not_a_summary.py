@@ -149,7 +149,7 @@ def _runs(text: str, size: int) -> set[tuple[str, ...]]:
 def noise_in(summary: str, quotes: bool = False) -> tuple[str, ...]:
     """Why the text is noise: the same over and over, bytes that are no text, signs without words.
 
-    With `quotes`, signs that are no text are not looked for: they stand in what was quoted.
+    With `quotes`, neither repetition nor signs that are no text are looked for: they stand in what was quoted.
     """
     return tuple(_noise(summary, quotes))
 
@@ -163,7 +163,9 @@ def _noise(summary: str, quotes: bool) -> Iterator[str]:
         yield f"junk: {readable} letters and digits in {all_signs} signs"
     space = sum(summary.count(sign) for sign in "\t\n\r\v\f\x1c\x1d\x1e\x1f\x85")
     broken = summary.count("\ufffd") + kinds["Cc"] + kinds["Cs"] + kinds["Cn"] - space
-    if not quotes and broken > _BROKEN_SHARE * len(summary):
+    if quotes:
+        return
+    if broken > _BROKEN_SHARE * len(summary):
         yield f"junk: {broken} signs of {len(summary)} are no text"
     lines = [line.strip() for line in summary.splitlines() if line.strip()]
     different = len(set(lines))
