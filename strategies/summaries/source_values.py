@@ -16,7 +16,8 @@ from .summary_message import summary_in
 __all__ = ["ledger_values", "numbers_in_words", "source_texts", "values_of"]
 
 
-_NUMBERS = {
+_FROM_TWO = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBERS = {word: str(n) for n, word in enumerate(_FROM_TWO, 2)}
     word: str(n)
     for n, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 2)
 }
