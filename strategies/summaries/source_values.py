@@ -18,9 +18,6 @@ __all__ = ["ledger_values", "numbers_in_words", "source_texts", "values_of"]
 
 _FROM_TWO = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBERS = {word: str(n) for n, word in enumerate(_FROM_TWO, 2)}
-    word: str(n)
-    for n, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 2)
-}
 _SIGNS = {sign: str(n) for n, sign in enumerate("一二三四五六七八九十", 1)} | {"两": "2"}
 _IN_WORDS = re.compile(
     rf"\b(?:{'|'.join(_NUMBERS)})\b|(?<![零〇一二三四五六七八九十百千万两])[一二三四五六七八九十两](?=个?(?:小时|分钟|[天年月周次人点岁块元]))",
