@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import define, field, frozen
 
@@ -38,11 +38,15 @@ class Written:
     usage: Usage
 
 
+def _queue(script: Iterable[Scripted]) -> deque[Scripted]:
+    return deque(script)
+
+
 @define
 class ReferenceWriter:
     """Repeats lines of what it reads, decisions first; or says what its script says. Takes `window` words at a time."""
 
-    script: deque[Scripted] = field(factory=deque[Scripted], converter=deque)
+    script: deque[Scripted] = field(factory=deque[Scripted], converter=_queue)
     window: int = 900
     read: list[str] = field(factory=list[str])
 

@@ -11,6 +11,7 @@ from .selection import extras_before, select
 __all__ = ["give_up_order", "shorten_to_fit", "squeeze"]
 
 _SMALL_SHARE = 0.25  # of the budget, for what stays beside a question that is shortened
+_BARE = 2  # steps of a window with nothing but the newest question and the newest step
 _NEVER_SHORTENED = MEMORY | {Kind.GAP}
 
 
@@ -21,9 +22,14 @@ def squeeze(steps: Steps, max_tokens: int, counter: TokenCounter) -> tuple[Messa
     Returns the smallest one, over budget, when none fits.
     """
     window = tuple(steps.messages[n] for n in steps.system)
+    place = newest_question(steps.messages)
+    question = None if place is None else steps.messages[place]
+    is_small = question is not None and steps.system_tokens + message_tokens(question, counter) <= max_tokens
     for kept in _candidates(steps, max_tokens):
-        chosen = select(steps, kept, max_tokens, counter, to_be_shortened=True).messages
+        chosen = select(steps, kept, max_tokens, counter, to_be_shortened=_too_large(steps, kept, max_tokens)).messages
         window = shorten_to_fit(chosen, max_tokens, counter)
+        if len(kept) > _BARE and is_small and question not in window:
+            continue  # no summary or pin is worth a word of a question that could stand whole
         if sum(message_tokens(m, counter) for m in window) <= max_tokens:
             break
     return window
@@ -32,7 +38,7 @@ def squeeze(steps: Steps, max_tokens: int, counter: TokenCounter) -> tuple[Messa
 def _candidates(steps: Steps, max_tokens: int) -> list[list[int]]:
     """Step indices of ever smaller windows. Each holds the newest question, if there is one.
 
-    Summary, facts and pins stay beside a question that has to be shortened for them only as long as they are small.
+    Where the question alone is too large, summary, facts and pins stay beside what is left of it as long as they are small.
     """
     last = len(steps.steps) - 1
     if last < 0:
@@ -43,9 +49,14 @@ def _candidates(steps: Steps, max_tokens: int) -> list[list[int]]:
     memory = [n for n in extras if steps.messages[steps.steps[n].start].kind in MEMORY]
     pins = [n for n in extras if n not in memory]
     room = max_tokens - steps.system_tokens - sum([steps.steps[n].tokens for n in asked])
-    most = max(int(max_tokens * _SMALL_SHARE), room)
+    most = room if room >= 0 else int(max_tokens * _SMALL_SHARE)
     beside = [kept for kept in (extras, pins, memory) if kept and sum([steps.steps[n].tokens for n in kept]) <= most]
     return [*([*kept, *asked, last] for kept in beside), [*asked, last], asked or [last]]
+
+
+def _too_large(steps: Steps, kept: list[int], max_tokens: int) -> bool:
+    """Whether something has to be shortened anyway: where all of it fits, a gap message is worth no word of it."""
+    return steps.system_tokens + sum([steps.steps[n].tokens for n in set(kept)]) > max_tokens
 
 
 def shorten_to_fit(messages: tuple[Message, ...], max_tokens: int, counter: TokenCounter) -> tuple[Message, ...]:

@@ -271,9 +271,10 @@ class _Target:
     def memory_beside(self, used: int) -> int:
         """What summary and facts may take beside `used` tokens: up to the aim, or half of what is left where that is more.
 
-        An eighth of the room is theirs in any case: where a question takes all, windows have it shortened.
+        Where a question takes more than all, windows have it shortened, and an eighth of the room is theirs.
         """
-        return max(self.aim - used, (self.max_tokens - used) // 2, self.room // 8)
+        left = self.max_tokens - used
+        return self.room // 8 if left < 0 else max(self.aim - used, left // 2)
 
 
 def _latest(messages: Sequence[Message], count: int) -> list[Message]:

@@ -28,6 +28,7 @@ from .faults import DEFAULT_GAIN, SourceOfSummary, faults_of, room_for
 
 __all__ = ["CheckedSummarizer", "CheckedSummary"]
 
+_DOWN = 2  # requests in a row for which it was down, before the inner summarizer is left alone
 _RAISED = "raised: "  # a fault that tells the class of an error alone: its text may hold anything, credentials too
 
 
@@ -52,9 +53,10 @@ class _Attempt:
 
 @define
 class _Pause:
-    """The time until which the inner summarizer is left alone."""
+    """The time until which the inner summarizer is left alone, and for how many requests in a row it was down."""
 
     until: float = float("-inf")
+    down: int = 0
 
 
 @implements(Summarizer, IsGrounded)
@@ -65,9 +67,9 @@ class CheckedSummarizer:
     The cap that is asked for is `max_tokens`, or less where a summary of that size would not be smaller by `min_gain` than what
     it replaces. `retries` is how often `inner` is asked again, also after it raised or took over `attempt_seconds`. The fallback
     is an `ExtractiveSummarizer` unless given, and is checked like any other. If that fails too, `SummaryFailed` is raised with
-    all faults. Whatever `inner` raises, but a cancellation, is a fault and does not get out. Where every attempt failed for a
-    foreign reason, such as a network that is down, the fallback alone is asked for `pause_seconds`; `faults` say `paused` then
-    (W38, D17).
+    all faults. Whatever `inner` raises, but a cancellation, is a fault and does not get out. Where every attempt of two requests
+    in a row failed for a foreign reason, such as a network that is down, the fallback alone is asked for `pause_seconds`;
+    `faults` say `paused` then (W38, D17).
 
     Decisions and constraints of the user must be in the summary or in the request's ledger: with little room, hand in a ledger
     of what is kept anyway.
@@ -126,8 +128,10 @@ class CheckedSummarizer:
             attempt = await self._attempt(summarizer, attrs.evolve(request, faults=(*request.faults, *told)), source)
             attempts.append(attempt)
             if attempt.summary is not None:
-                if not paused and _is_down(attempts[:-1]):
-                    self._pause.until = self.clock() + self.pause_seconds
+                if not paused:
+                    self._pause.down = self._pause.down + 1 if _is_down(attempts[:-1]) else 0
+                    if self._pause.down >= _DOWN:
+                        self._pause.until = self.clock() + self.pause_seconds
                 usage = _total(attempts)
                 return CheckedSummary(
                     summary=attrs.evolve(attempt.summary, usage=usage),

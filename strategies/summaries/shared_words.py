@@ -17,6 +17,11 @@ _LEAST_SHARE = 0.4
 _LEAST_SHARE_OF_PAIRS = 0.3  # of signs in scripts without spaces
 _LEAST_SHARED = 2
 _ENOUGH = 20  # words of a source, below which a true summary may have none of them
+_FEW = 5  # words of a summary, below which their share means nothing: `recap of the garden` is poor, and may be true
+_NOTHING = frozenset(
+    {"yes", "no", "none", "null", "nil", "n/a", "na", "ok", "okay", "sure", "done", "noted", "empty"}
+    | {"是", "否", "好", "好的", "无", "没有", "是的", "不", "对", "はい", "いいえ", "네"}
+)
 _PREFIX = 5  # letters by which two forms of a word are taken as the same
 _TAG = re.compile(r"^\s*\[\w+\]", re.MULTILINE)
 _WIDE_FROM = "\u2e80"
@@ -36,6 +41,11 @@ def unrelated(summary: str, source: frozenset[str]) -> str:
         return ""
     words = topic_words([_TAG.sub("", summary)])
     shared = len(words & source)
+    if len(words) < _FEW and not shared:
+        said = summary.strip(" \t\r\n.!?\u3002\uff01\uff1f\"'").casefold()
+        return f"{said!r} is about nothing" if said in _NOTHING else ""
+    if len(words) < _FEW:
+        return ""
     script = _script_of(words)
     share = _LEAST_SHARE_OF_PAIRS if script == "wide" else _LEAST_SHARE
     least = max(_LEAST_SHARED, share * len(words)) if script == _script_of(source) else _LEAST_SHARED

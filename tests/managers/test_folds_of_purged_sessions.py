@@ -1,8 +1,9 @@
 """Reproduction: a purge between two store calls of a fold's commit."""
 
 from __future__ import annotations
+
 import pytest
-from contextport.contracts import Kind
+
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.contracts import ContextStore
 from tests.managers.folding_sessions import PROMPT, SESSION, Backend, awaited, begun, engine, log_of
