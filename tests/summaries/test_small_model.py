@@ -29,7 +29,7 @@ def test_what_a_small_model_writes_is_checked() -> None:
     counter = HeuristicTokenCounter()
     model = TransformersChatModel(small_model_folder(), gguf_file=GGUF)
     writer = ModelSummarizer(model, counter, window=600, classifier=RuleErrorClassifier())
-    checked = CheckedSummarizer(writer, counter, retries=0)
+    checked = CheckedSummarizer(writer, counter, retries=0, attempt_seconds=600)
     done = asyncio.run(checked.summarize_checked(SummaryRequest(messages=DIALOG, max_tokens=40)))
     said = done.summary.render()
     source = exact_values("\n".join(message.text for message in DIALOG))

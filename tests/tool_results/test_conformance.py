@@ -8,6 +8,7 @@ from contextport.strategies.tool_results import BudgetToolResults, ShrinkToolRes
 
 class TestBudgetToolResults(CompressionStrategyConformance):
     claims = frozenset()
+    budget_step = 3
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
         return BudgetToolResults(counter)
@@ -15,6 +16,8 @@ class TestBudgetToolResults(CompressionStrategyConformance):
 
 class TestBudgetToolResultsWithALimit(CompressionStrategyConformance):
     claims = frozenset()
+    rounds = 1
+    budget_step = 5
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
         return BudgetToolResults(counter, per_turn=8, turn_share=0.2)
@@ -22,6 +25,7 @@ class TestBudgetToolResultsWithALimit(CompressionStrategyConformance):
 
 class TestShrinkToolResults(CompressionStrategyConformance):
     claims = frozenset()
+    budget_step = 3
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
         return ShrinkToolResults(counter, keep_turns=1, keep_steps=1, result_tokens=12)
@@ -29,6 +33,8 @@ class TestShrinkToolResults(CompressionStrategyConformance):
 
 class TestShrinkToolResultsToNearlyNothing(CompressionStrategyConformance):
     claims = frozenset()
+    rounds = 1
+    budget_step = 5
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
         return ShrinkToolResults(counter, keep_turns=1, keep_steps=1, result_tokens=1)
@@ -36,6 +42,8 @@ class TestShrinkToolResultsToNearlyNothing(CompressionStrategyConformance):
 
 class TestPipeline(CompressionStrategyConformance):
     claims = frozenset()
+    rounds = 1
+    budget_step = 5
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
         return Pipeline(
