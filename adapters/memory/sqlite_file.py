@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from urllib.parse import quote
 
@@ -17,6 +18,9 @@ from contextport.contracts import InvalidArgument, MemoryUnavailable
 from .sqlite_tables import APPLICATION_ID, MIGRATIONS
 
 __all__ = ["IN_USE", "connect", "create", "is_busy", "unavailable", "usable_path"]
+
+#: What asyncio makes its calls in. Imported here: a fork while another thread imports it would leave the child waiting.
+_EXECUTOR = ThreadPoolExecutor
 
 #: Held by the one call of this process that has a connection; a fork waits for it.
 IN_USE = threading.Lock()

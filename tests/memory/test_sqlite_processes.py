@@ -113,6 +113,11 @@ def test_a_flush_that_found_the_disk_full_is_repeated_and_adds_nothing_twice(tmp
     assert run_program("full.py", tmp_path / "memory.db") == "ok\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+def test_forked_children_and_their_parent_flush_on(tmp_path: Path) -> None:
+    assert run_program("fork.py", tmp_path / "memory.db") == "ok\n"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_killed_writers_lose_nothing_that_was_acknowledged_and_double_nothing(tmp_path: Path) -> None:
     kills = 80
