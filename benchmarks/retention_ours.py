@@ -15,7 +15,7 @@ from contextport.adapters.tokenizers.tiktoken_counter import TiktokenCounter
 from contextport.adapters.wiring import context_engine, openai_model
 from contextport.contracts import EventKind, Kind, Message, ledger_of
 from contextport.strategies.folding import FoldPolicy
-from contextport.strategies.summaries.model_summarizer import ModelSummarizer
+from contextport.strategies.summaries import ModelSummarizer
 
 __all__ = ["our_windows"]
 

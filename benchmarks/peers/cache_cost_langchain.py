@@ -2,42 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-from cache_cost_runs import Chat, Given, answer, enough, sent
+from cache_cost_runs import Given, answer, enough, sent
 from langchain.agents.middleware import ClearToolUsesEdit
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage, trim_messages
+from langchain_core.messages import BaseMessage, trim_messages
+from langchain_messages import theirs
 from prefix_cache import Piece, piece
 
 _CLEARED = "[cleared]"
 _CLEARED_TOKENS = 7
 _TRIGGER = 0.6  # of the limit, as for ours
-
-
-def theirs(chat: Chat, id: str) -> BaseMessage:
-    text = chat["content"]
-    match chat["role"]:
-        case "system":
-            return SystemMessage(text, id=id)
-        case "user":
-            return HumanMessage(text, id=id)
-        case "tool":
-            return ToolMessage(text, tool_call_id=chat["tool_call_id"], id=id)
-        case _:
-            calls = [
-                {"id": call["id"], "name": call["function"]["name"], "args": arguments(call)}
-                for call in chat.get("tool_calls", ())
-            ]
-            return AIMessage(text, tool_calls=calls, id=id)
-
-
-def arguments(call: dict[str, Any]) -> dict[str, Any]:
-    try:
-        value = json.loads(call["function"]["arguments"])
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 class Run:

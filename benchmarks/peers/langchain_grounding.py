@@ -14,27 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from langchain.agents.middleware import ClearToolUsesEdit
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage, trim_messages
+from langchain_core.messages import BaseMessage, trim_messages
+from langchain_messages import theirs
 
 _CLEARED = "[cleared]"
 _CLEARED_TOKENS = 7
-
-
-def theirs(chat: dict[str, Any], id: str) -> BaseMessage:
-    text = chat.get("content") or ""
-    match chat["role"]:
-        case "system":
-            return SystemMessage(text, id=id)
-        case "user":
-            return HumanMessage(text, id=id)
-        case "tool":
-            return ToolMessage(text, tool_call_id=chat["tool_call_id"], id=id)
-        case _:
-            calls = [
-                {"id": call["id"], "name": call["function"]["name"], "args": json.loads(call["function"]["arguments"])}
-                for call in chat.get("tool_calls") or ()
-            ]
-            return AIMessage(text, tool_calls=calls, id=id)
 
 
 def windows(given: dict[str, Any], *, clears: bool) -> list[list[int]]:
