@@ -7,10 +7,11 @@ import threading
 from collections.abc import Sequence
 
 import attrs
+from zope.interface import implementer_only
 
 from contextport.conformance_tests.reference_memory import Backend, ReferenceMemory, Stored
 from contextport.contracts import MemoryUnavailable
-from contextport.contracts.memory import MemoryNote, MemoryScope
+from contextport.contracts.memory import LongTermMemory, MemoryNote, MemoryScope
 
 from .registry import broken
 
@@ -26,6 +27,12 @@ class WaitsBetweenLookAndWrite(ReferenceMemory):
         await asyncio.sleep(0)
         self.write(stored, new)
         return len(new)
+
+
+@broken("MEMORY-7")
+@implementer_only(LongTermMemory)
+class WaitsBetweenLookAndWriteInOneProcess(WaitsBetweenLookAndWrite):
+    """As above, in a memory that does not claim to be shared."""
 
 
 @broken("MEMORY-7 MEMORY-12")
