@@ -41,8 +41,7 @@ from contextport.strategies.folding import FoldOldest, FoldPolicy, prices_for
 from contextport.strategies.limits_resolution import resolve_budget
 from contextport.strategies.provider_rules import profile_for
 from contextport.strategies.recovery import ContinuationPolicy, Responder
-from contextport.strategies.summaries import ExtractiveSummarizer
-from contextport.strategies.summaries.model_summarizer import ModelSummarizer
+from contextport.strategies.summaries import CheckedSummarizer, ExtractiveSummarizer, ModelSummarizer
 from contextport.strategies.tool_results import BudgetToolResults, IngestPolicy, ShrinkToolResults
 
 __all__ = ["anthropic_model", "codec_for", "context_engine", "folding_strategy", "openai_model", "responder"]
@@ -136,9 +135,11 @@ def folding_strategy(
         )
     if provides(summarizer, ChatModel):
         summarizer = ModelSummarizer(summarizer, counter, window=_SUMMARIZER_WINDOW, classifier=RuleErrorClassifier())
+    writer = summarizer.inner if isinstance(summarizer, CheckedSummarizer) else summarizer
     return FoldOldest(
         counter,
         summarizer=summarizer,
+        raw_reach=0 if isinstance(writer, ModelSummarizer) and writer.same_model else None,
         policy=folding or FoldPolicy(),
         layers=(BudgetToolResults(counter), ShrinkToolResults(counter)),
         tools=tuple(tools),

@@ -276,7 +276,8 @@ class ContextStats:
     takes the window, and usage_ratio = (token_count - system_tokens) / (limit - system_tokens) how full it is (R40, R41).
     `token_ratio` is what a learning counter has learnt, real tokens per counted token: token_count * token_ratio is what a
     provider should report (R43). `folded_count` messages are stood for by the summary; summarizer tokens are what models took for
-    the folds of this epoch, as their providers reported it (R126, R204).
+    the folds of this epoch, as their providers reported it, and the cost is that in uncached input tokens of the answering model,
+    by the prices of the manager's folds (R126, R204).
     """
 
     message_count: int
@@ -297,6 +298,7 @@ class ContextStats:
     folded_count: int = 0
     summarizer_input_tokens: int = 0
     summarizer_output_tokens: int = 0
+    summarizer_cost: float = 0.0
     counter: str = ""
 
     def as_dict(self) -> dict[str, Any]:

@@ -11,10 +11,12 @@ import pytest
 from contextport.adapters.events.collecting_sink import CollectingEventSink
 from contextport.adapters.limits.learnt_limits import LearntLimits
 from contextport.adapters.limits.static_limits import StaticLimits
-from contextport.adapters.wiring import anthropic_model, codec_for, context_engine, openai_model, responder
+from contextport.adapters.wiring import anthropic_model, codec_for, context_engine, folding_strategy, openai_model, responder
+from contextport.conformance_tests import WordsCounter
 from contextport.contracts import ChatModel, ContextOverflow, EventKind, InvalidArgument, Limits, TextDelta
 from contextport.strategies.provider_rules import PROFILES
 from contextport.strategies.recovery import Answer
+from contextport.strategies.summaries import CheckedSummarizer, ModelSummarizer
 from tests.model_server import ModelServer, ReceivedRequest, answer, overflow
 
 
@@ -173,3 +175,12 @@ def test_no_codec_for_an_unknown_api() -> None:
 def test_a_summarizer_that_is_none_is_refused_with_what_would_do(wrong: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"it must be a Summarizer, or a ChatModel such as openai_model\(\"\.\.\.\"\)"):
         context_engine(budget=8_000, summarizer=wrong)
+
+
+def test_a_summarizer_that_continues_the_live_request_is_not_shown_raw_history() -> None:
+    counter = WordsCounter()
+    model = openai_model("gpt-4o", api_key="none", window=128_000)
+    own, same = ModelSummarizer(model, counter), ModelSummarizer(model, counter, same_model=True)
+    assert folding_strategy(counter, summarizer=own).reach > 0
+    assert folding_strategy(counter, summarizer=same).reach == 0
+    assert folding_strategy(counter, summarizer=CheckedSummarizer(same, counter)).reach == 0

@@ -149,10 +149,17 @@ class ContextEngine:
         self._clock = clock
         self._folds: FoldSchedule | None = None
         if folds:
+            policy = folding or FoldPolicy()
             folder = HistoryFolder(
-                store=store, counter=counter, strategy=chosen, clock=clock, memory=memory, scope_of=scope_of or _own_scope
+                store=store,
+                counter=counter,
+                strategy=chosen,
+                clock=clock,
+                prices=policy.prices,
+                memory=memory,
+                scope_of=scope_of or _own_scope,
             )
-            self._folds = FoldSchedule(folder=folder, policy=folding or FoldPolicy(), clock=clock, report=self._emit)
+            self._folds = FoldSchedule(folder=folder, policy=policy, clock=clock, report=self._emit)
         self._windows = WindowKeeper(
             store=store,
             counter=counter,
@@ -214,9 +221,11 @@ class ContextEngine:
         if not messages:
             return ()
         entries = await self._store.append(session_id, [self._draft(message) for message in messages])
-        usage = self._windows.note_added(session_id, entries)
-        if usage is not None and self._folds is not None:
-            self._folds.added(usage)
+        self._windows.note_added(session_id, entries)
+        if self._folds is not None:
+            usage = self._windows.usage_after_adds(session_id)
+            if usage is not None:
+                self._folds.added(usage)
         if self._sink is not None:
             said = [entry for entry in entries if entry.message.in_conversation]
             added = {"messages": len(said), "last_seq": entries[-1].seq, "tokens": sum(entry.tokens for entry in said)}
@@ -288,13 +297,13 @@ class ContextEngine:
         """The session's head and window, after a fold that was due and did not take too long."""
         head = await self._store.head(session_id)
         basis = await self._windows.basis(head, max_tokens)
-        outlook: FoldDecision | None = None
+        if self._folds is None or max_tokens is not None:
+            return head, await self._window(head, basis, once=max_tokens is not None), None
         usage = self._windows.usage(head, basis)
-        if self._folds is not None and max_tokens is None:
-            outlook, folded = await self._folds.before_window(usage)
-            head, basis = await self._after_fold(head, basis, folded)
-        window = await self._window(head, basis, once=max_tokens is not None)
-        if self._folds is not None and outlook is not None and not outlook.wait:
+        outlook, folded = await self._folds.before_window(usage)
+        head, basis = await self._after_fold(head, basis, folded)
+        window = await self._window(head, basis)
+        if not outlook.wait:
             now = self._windows.usage(head, basis)  # with what was brought back, and what no count foresees
             now = attrs.evolve(now, used=max(now.used, now.limit)) if window.is_cut else now
             if now.used > usage.used:
@@ -306,7 +315,8 @@ class ContextEngine:
 
     async def _window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
         """The window, with the original words that its questions ask about."""
-        return await self._windows.with_fragments(head.session_id, await self._windows.window(head, basis, once=once))
+        window = await self._windows.window(head, basis, once=once)
+        return window if basis.fold is None else await self._windows.with_fragments(head.session_id, window)
 
     async def _after_fold(self, head: Head, basis: Basis, folded: bool) -> tuple[Head, Basis]:
         """The head and the basis as they are now, if the log was `folded` since."""
@@ -346,7 +356,10 @@ class ContextEngine:
     async def get_context_stats(self, session_id: str) -> ContextStats:
         check_session(session_id)
         head, window, _ = await self._current(session_id, None)
-        return stats_of(head, window, self._counter, tool_tokens=self._tool_tokens, model_window=self._budget.window)
+        prices = None if self._folds is None else self._folds.policy.prices
+        return stats_of(
+            head, window, self._counter, tool_tokens=self._tool_tokens, model_window=self._budget.window, prices=prices
+        )
 
     async def original(self, session_id: str, message_id: str) -> Message | None:
         """The whole of a tool result that `ingest` shortened; None if there is none of that id in the current epoch."""

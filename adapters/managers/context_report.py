@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextport.contracts import Context, ContextStats, Head, Json, Kind, Mode, Receipt, TokenCounter
 from contextport.contracts.counting import total_tokens
 from contextport.strategies import newest_question
-from contextport.strategies.folding import FoldDecision
+from contextport.strategies.folding import FoldDecision, Prices
 
 from .provider_window import ProviderNotes
 from .session_window import SessionWindow, View
@@ -48,8 +48,10 @@ def context_of(
     )
 
 
-def stats_of(head: Head, window: SessionWindow, counter: TokenCounter, *, tool_tokens: int, model_window: int) -> ContextStats:
-    """The facts about a session whose window this is."""
+def stats_of(
+    head: Head, window: SessionWindow, counter: TokenCounter, *, tool_tokens: int, model_window: int, prices: Prices | None
+) -> ContextStats:
+    """The facts about a session whose window this is; `prices` are those of its folds."""
     view, room, system = window.view, window.basis.room, window.basis.system
     fold = window.region.fold
     spent = None if fold is None else fold.record.usage_so_far
@@ -68,6 +70,7 @@ def stats_of(head: Head, window: SessionWindow, counter: TokenCounter, *, tool_t
         folded_count=window.region.folded if mode_of(window) is Mode.SUMMARY else 0,
         summarizer_input_tokens=0 if spent is None else spent.input_tokens,
         summarizer_output_tokens=0 if spent is None else spent.output_tokens,
+        summarizer_cost=0.0 if spent is None or prices is None else prices.summary_cost(spent),
         tool_schema_tokens=tool_tokens,
         limit=room.limit,
         window=model_window,
@@ -94,6 +97,7 @@ def figures_of(context: Context) -> dict[str, Json]:
         "compressed": context.is_compressed,
         "omitted": context.omitted_count,
         "folded": context.folded_count,
+        "folding": None if context.receipt.folding is None else context.receipt.folding["reason"],
         "shortened": len(context.shortened),
         "version": context.receipt.version,
     }

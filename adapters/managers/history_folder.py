@@ -40,6 +40,7 @@ from contextport.contracts import (
 )
 from contextport.contracts.counting import total_tokens
 from contextport.strategies import arrange
+from contextport.strategies.folding import Prices
 from contextport.strategies.memory_notes import notes_for
 
 from .fold_check import broken_fold_rule
@@ -103,6 +104,7 @@ class HistoryFolder:
     counter: TokenCounter
     strategy: CompressionStrategy
     clock: Callable[[], float]
+    prices: Prices
     memory: LongTermMemory | None = None
     scope_of: Callable[[str], MemoryScope]
 
@@ -188,14 +190,24 @@ class HistoryFolder:
             return FoldOutcome.NOTHING
         record, group = self._record(live, given, fold, task)
         if record.tokens_after >= record.tokens_before:
-            report(EventKind.FOLD_FAILED, {"reason": "nothing would be gained", "tokens": record.tokens_before})
+            self._report_waste(report, "nothing would be gained", record)
             return FoldOutcome.NOTHING
         state = await self._flushed(head, state, record.through, report)
         if not await self._commit(head, state, group):
-            report(EventKind.FOLD_FAILED, {"reason": "another fold came first", "tokens": record.tokens_before})
+            self._report_waste(report, "another fold came first", record)
             return FoldOutcome.OVERTAKEN
-        report(EventKind.HISTORY_FOLDED, _figures(record, fold, task))
+        report(EventKind.HISTORY_FOLDED, _figures(record, fold, task) | self._spent(fold.usage))
         return FoldOutcome.FOLDED
+
+    def _report_waste(self, report: Report, reason: str, record: FoldRecord) -> None:
+        """Say that a fold was made for nothing, and what it took."""
+        report(EventKind.FOLD_FAILED, {"reason": reason, "tokens": record.tokens_before, **self._spent(record.usage)})
+
+    def _spent(self, usage: Usage | None) -> dict[str, Json]:
+        """What models took for summaries, in tokens, and what that costs in uncached input tokens of the answering model."""
+        took = Usage() if usage is None else usage
+        cost = round(self.prices.summary_cost(took), 1)
+        return {"input_tokens": took.input_tokens, "output_tokens": took.output_tokens, "cost": cost}
 
     def _most(self, result: Compression) -> int:
         """A size that any result keeps to: what a window takes is looked at when it is made."""
@@ -322,7 +334,6 @@ def _added(one: Usage | None, other: Usage | None) -> Usage | None:
 
 
 def _figures(record: FoldRecord, fold: Fold, task: FoldTask) -> dict[str, Json]:
-    usage = fold.usage
     return {
         "reason": task.reason,
         "covered": len(fold.covers),
@@ -332,6 +343,4 @@ def _figures(record: FoldRecord, fold: Fold, task: FoldTask) -> dict[str, Json]:
         "tokens_after": record.tokens_after,
         "origin": fold.origin,
         "refused": len(fold.faults),
-        "input_tokens": 0 if usage is None else usage.input_tokens,
-        "output_tokens": 0 if usage is None else usage.output_tokens,
     }

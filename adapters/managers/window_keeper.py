@@ -134,21 +134,20 @@ class WindowKeeper:
     def usage(self, head: Head, basis: Basis) -> FoldUsage:
         """How full a window at `head` is with all that is not folded, fragments that it is known to have included."""
         held = self.held.get(head.session_id)
-        known = None if held is None or basis.fold is None else held.fragments
-        recalled = known.tokens if known is not None and basis.fold and known.record_seq == basis.fold.record.seq else 0
+        known = None if held is None else held.fragments
+        live = known is not None and basis.fold is not None and known.record_seq == basis.fold.record.seq
+        recalled = known.tokens if known is not None and live else 0
         return usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit, recalled=recalled)
 
-    def note_added(self, session_id: str, entries: Sequence[Entry]) -> FoldUsage | None:
-        """Remember what was appended, for the next window. Returns how full that will be, if it is known."""
+    def note_added(self, session_id: str, entries: Sequence[Entry]) -> None:
+        """Remember what was appended, for the next window."""
         held = self.held.get(session_id)
         if held is None:
-            return None
+            return
         for entry in entries:
             held.pending[entry.seq] = entry
         if len(held.pending) > _MOST_PENDING:
             del self.held[session_id]
-            return None
-        return self._usage_with(held, entries[-1].seq)
 
     def newest_of(self, session_id: str) -> tuple[Entry, ...]:
         """The entries that came since the session's window was cut, as far as they are held."""
@@ -159,14 +158,17 @@ class WindowKeeper:
         """Hold nothing of the session."""
         self.held.pop(session_id, None)
 
-    def _usage_with(self, held: _Session, last_seq: int) -> FoldUsage:
-        """The usage of a session with the entries that were added since its window was made."""
+    def usage_after_adds(self, session_id: str) -> FoldUsage | None:
+        """How full the session's next window will be, with what was added since the last one; None if that is not known."""
+        held = self.held.get(session_id)
+        if held is None:
+            return None
         window, added = held.window, [e for e in held.pending.values() if e.message.in_conversation]
         region, basis = window.region, window.basis
         head = Head(
             session_id=held.session_id,
             epoch=basis.epoch,
-            last_seq=last_seq,
+            last_seq=max(held.pending, default=region.last_seq),
             messages=region.messages + len(added),
             tokens=region.tokens + sum([entry.tokens for entry in added]),
         )

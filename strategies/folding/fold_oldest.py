@@ -16,7 +16,6 @@ from contextport.contracts import (
     FoldsHistory,
     Hint,
     InvalidArgument,
-    IsGrounded,
     Json,
     Kind,
     Message,
@@ -28,7 +27,6 @@ from contextport.contracts import (
     implements,
     ledger_of,
     message_tokens,
-    provides,
     verify,
 )
 from contextport.contracts.counting import total_tokens
@@ -59,13 +57,14 @@ class FoldOldest:
     2. The oldest steps go: down to `policy.target_share` of the budget, but not into the newest `policy.keep_latest` messages,
        rounded outward to whole turns, as long as those leave room (D2). What is pinned or important, what waits for a result, and
        the question of a turn that goes on stay in their places.
-    3. Their facts go into the ledger, and `summarizer` writes a summary of them and of the one before. It is checked, unless the
-       summarizer vouches for it (`IsGrounded`). Where no summary comes about, the oldest steps are left out with a mark (D17).
+    3. Their facts go into the ledger, and `summarizer` writes a summary of them and of the one before. It is checked, whoever
+       wrote it; the extractive summarizer, the default, quotes. Where no summary comes about, the oldest steps are left out with
+       a mark (D17).
 
     What is rewritten or folded is in `Compression.fold`, so that a manager does it once and for good. `raw_reach` is how many
     tokens of raw history are read again for a new summary, instead of the old one, so that errors do not pile up (R122): 16 000,
-    but 0 for the extractive summarizer, which keeps the words as they are. Set it to 0 for a summarizer that continues the live
-    request (`same_model`), since the raw history is not what was sent.
+    but 0 for the extractive summarizer, which keeps the words as they are. 0 is for a summarizer that continues the live request
+    (`same_model`), too: the raw history is not what was sent.
     """
 
     counter: TokenCounter
@@ -85,7 +84,7 @@ class FoldOldest:
             check_count("raw_reach", self.raw_reach)
         writer: Summarizer = ExtractiveSummarizer(self.counter) if self.summarizer is None else self.summarizer
         verify(writer, Summarizer)
-        if not provides(writer, IsGrounded):
+        if not isinstance(writer, ExtractiveSummarizer | CheckedSummarizer):
             writer = CheckedSummarizer(writer, self.counter)
         object.__setattr__(self, "_writer", writer)
 
@@ -205,13 +204,14 @@ class FoldOldest:
         cap = max(min(most, max(memory - facts, int(memory * _SUMMARY_SHARE))), least) - header
         if cap < 1:
             raise _NothingFolded(f"no room for a summary: {left} tokens are left")
+        is_first = all(message.kind not in MEMORY for message in given)
         request = SummaryRequest(
             messages=tuple(covered if earlier is None else [earlier, *covered]),
             max_tokens=cap,
             hint=self.hint,
-            handoff=earlier is None,
+            handoff=is_first,
             ledger=ledger,
-            live=tuple(given),
+            live=tuple(given) if earlier is not None or is_first else (),  # raw history read again is not what was sent
             tools=self.tools,
         )
         try:
@@ -219,7 +219,8 @@ class FoldOldest:
                 return await self._writer.summarize_checked(request)
             summary = await self._writer.summarize(request)
         except SummaryFailed as error:
-            raise _NothingFolded("no summary could be kept") from error
+            codes = dict.fromkeys(str(fault).partition(":")[0] for fault in error.details.get("faults", ()))
+            raise _NothingFolded(f"no summary could be kept: {', '.join(codes) or 'the summarizer failed'}") from error
         return CheckedSummary(summary=summary, usage=summary.usage)
 
     async def _ledger(self, old: Message | None, messages: list[Message]) -> FactLedger:

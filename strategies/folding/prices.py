@@ -8,7 +8,7 @@ from enum import StrEnum
 import attrs
 from attrs import frozen
 
-from contextport.contracts import InvalidArgument
+from contextport.contracts import InvalidArgument, Usage
 from contextport.contracts.profile import ProviderProfile
 from contextport.strategies.provider_rules import profile_for
 from contextport.strategies.provider_rules.model_names import ModelName, model_name
@@ -58,6 +58,10 @@ class Prices:
                 name="read",
                 value=self.read,
             )
+
+    def summary_cost(self, usage: Usage) -> float:
+        """What summaries cost for which a model took so much: in uncached input tokens of the model that answers (R126)."""
+        return usage.input_tokens * self.summarizer_input + usage.output_tokens * self.summarizer_output
 
     def summarized_by_same_model(self, *, reads_prefix: bool) -> Prices:
         """These prices where the answering model writes the summaries.

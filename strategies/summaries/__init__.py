@@ -3,12 +3,14 @@
 from .checked import CheckedSummarizer, CheckedSummary
 from .extractive import ExtractiveSummarizer
 from .faults import faults_of
+from .model_summarizer import ModelSummarizer
 from .summary_message import summary_in, summary_message
 
 __all__ = [
     "CheckedSummarizer",
     "CheckedSummary",
     "ExtractiveSummarizer",
+    "ModelSummarizer",
     "faults_of",
     "summary_in",
     "summary_message",

@@ -19,7 +19,6 @@ from contextport.contracts import (
     TokenCounter,
     Usage,
     implements,
-    provides,
     verify,
 )
 
@@ -162,7 +161,7 @@ class CheckedSummarizer:
             return _Attempt(None, (f"{_RAISED}{type(error).__name__}",), None, error)
         if not isinstance(summary, Summary):
             return _Attempt(None, (f"no_summary: a {type(summary).__name__} came out",), None)
-        quotes = provides(summarizer, IsGrounded)
+        quotes = isinstance(summarizer, ExtractiveSummarizer)  # of others it is a claim, and claims are checked
         faults = faults_of(summary, request, self.counter, min_gain=self.min_gain, quotes=quotes, source=source)
         return _Attempt(None if faults else summary, faults, summary.usage)
 

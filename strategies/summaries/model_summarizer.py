@@ -68,6 +68,11 @@ class ModelSummarizer:
         self._same_model = same_model
 
     @property
+    def same_model(self) -> bool:
+        """Whether it continues the live request, so that the cached prefix is read."""
+        return self._same_model
+
+    @property
     def max_input(self) -> int | None:
         """Three quarters of the window, reasoning and instruction taken off: the rest is for summaries and the answer."""
         if self._window is None:

@@ -24,7 +24,8 @@ _OPENINGS = {
         r"(?:i(?:['\u2019]m| am) (?:very |so |really |truly )?sorry|sorry\b|i apologi[sz]e|(?:my )?apologies\b|(?:非常|很"
         r"|十分)?(?:抱歉|对不起)|不好意思"
         r"|申し訳|すみません|ごめん|죄송|lo siento\b|disculp|(?:je suis )?désolé|es tut mir leid|tut mir leid|entschuldig"
-        r"|sinto muito|desculp|mi dispiace|извините|простите)"
+        r"|sinto muito|desculp|mi dispiace|извините|простите|к сожалению|(?:lo )?lamento\b|regrettably\b|leider\b|infelizmente\b"
+        r"|ขอโทษ|ขออภัย|xin lỗi)"
     ),
     "refusal": (
         r"(?:(?:unfortunately,? )?i (?:can(?:no|['\u2019])t|can not|am (?:not able|unable) to|won['\u2019]t|will not"
@@ -38,6 +39,7 @@ _OPENINGS = {
         r"|本人)?(?:无法|不能"
         r"|没有办法)(?:帮|协助|提供|完成|总结|回答|处理|满足|继续)"
         r"|作为(?:一个|一名|一款)?(?:ai|人工智能|语言模型|大模型)|お手伝い(?:は)?できません|no puedo (?:ayudar|resumir|hacer)"
+        r"|恕难|恕(?:我)?(?:不能|无法)"
         r"|je ne peux pas (?:vous|aider|résumer)|ich kann (?:das|dies|ihnen|dir) .{0,40}nicht|não posso (?:ajudar"
         r"|resumir)|я не могу (?:помочь|вам))"
     ),
@@ -83,7 +85,10 @@ _ANYWHERE = {
         r"|maximum of|max) \d+ (?:tokens|words|characters)"
         r"|(?:不超过|最多|限制在)\s?\d+\s?(?:个)?(?:tokens?|字|词))"
     ),
-    "scratchpad": r"</?(?:think|thinking|scratchpad|analysis|reasoning)\b",
+    "scratchpad": (
+        r"(?:</?(?:think|thinking|scratchpad|analysis|reasoning)\b|let['\u2019]?s think\b|think step by step|^thought: "
+        r"|^(?:okay|ok|alright|so),? the user (?:wants|asks|asked) me to\b)"
+    ),
 }
 _ERROR = (
     r"(?:(?:[\w.]+)?(?:error|exception)\b\s?[:(\d]|traceback \(most|http(?:/\d|s?error|\s?status|\s?\d{3})|<!doctype"
@@ -92,6 +97,8 @@ _ERROR = (
     r"|client|server)|rate limit|request timed out|timed? ?out\b"
     r"|connection (?:error|refused|reset|aborted)|internal server error|service unavailable|bad gateway|upstream"
     r"|an (?:unexpected )?error (?:has )?occurred|failed to (?:generate|summari|call|connect|fetch)"
+    r"|(?:the |this )?(?:model|server|service)(?: is)?(?: currently)? (?:overloaded|unavailable|busy)|(?:please )?try again later"
+    r"|quota exceeded|(?:请)?稍后(?:再|重)试"
     r"|请求(?:失败|超时|过于频繁)|服务(?:器)?(?:错误|繁忙|不可用|异常|内部)|网络(?:错误|异常|连接)|系统(?:错误|繁忙"
     r"|异常)|生成失败|调用失败)"
 )

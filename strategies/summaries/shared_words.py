@@ -41,6 +41,8 @@ def unrelated(summary: str, source: frozenset[str]) -> str:
         return ""
     words = topic_words([_TAG.sub("", summary)])
     shared = len(words & source)
+    if not words:
+        return "it has no words that say what it is about"
     if len(words) < _FEW and not shared:
         said = summary.strip(" \t\r\n.!?\u3002\uff01\uff1f\"'").casefold()
         return f"{said!r} is about nothing" if said in _NOTHING else ""

@@ -24,8 +24,7 @@ from contextport.strategies import KeepRecentTokens, KeepRecentTurns, Pipeline, 
 from contextport.strategies.folding import FoldPolicy
 from contextport.strategies.folding.fold_oldest import FoldOldest
 from contextport.strategies.limits_resolution import resolve_budget
-from contextport.strategies.summaries import CheckedSummarizer, ExtractiveSummarizer
-from contextport.strategies.summaries.model_summarizer import ModelSummarizer
+from contextport.strategies.summaries import CheckedSummarizer, ExtractiveSummarizer, ModelSummarizer
 
 from .case import Case
 from .case_summarisers import CaseSummariser

@@ -5,22 +5,29 @@ from collections.abc import Sequence
 
 import attrs
 import pytest
+from attrs import define, field
 
 from contextport.conformance_tests import WordsCounter
 from contextport.contracts import (
     Compression,
     Fold,
     InvalidArgument,
+    IsGrounded,
     Kind,
     Message,
     Outcome,
     PortMismatch,
+    Summarizer,
+    Summary,
+    SummaryRequest,
     Text,
     ToolCall,
+    implements,
     ledger_of,
 )
 from contextport.strategies import arrange
 from contextport.strategies.folding import FoldOldest, FoldPolicy
+from contextport.strategies.summaries import CheckedSummarizer
 from contextport.strategies.tool_results import ShrinkToolResults
 
 COUNTER = WordsCounter()
@@ -84,6 +91,51 @@ def test_latest_messages_stay_rounded_to_whole_turns() -> None:
 
 def test_latest_messages_give_way_where_they_leave_no_room() -> None:
     assert kept(compress(turns(10), 90)) == ["q9", "a9"]
+
+
+@implements(Summarizer, IsGrounded)
+@define
+class Claims:
+    """Claims that what it writes can be believed, and notes what it is asked."""
+
+    text: str
+    requests: list[SummaryRequest] = field(factory=list[SummaryRequest])
+    max_input: int | None = None
+    grounding: str = "its word"
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        self.requests.append(request)
+        return Summary(text=self.text, origin="claims")
+
+
+def folded_by(writer: Claims, given: Sequence[Message]) -> Compression:
+    return asyncio.run(FoldOldest(COUNTER, summarizer=writer, policy=LATEST_FOUR).compress(given, 150))
+
+
+def test_a_summarizer_that_claims_to_be_grounded_is_checked_like_any_other() -> None:
+    writer = Claims("the order is AB-2024-999")
+    fold = fold_of(folded_by(writer, turns(10)))
+    assert fold.origin == "extractive"
+    assert any(fault.startswith("not_in_source") for fault in fold.faults)
+    assert writer.requests[1].faults == fold.faults[:1]
+
+
+def test_only_the_first_fold_asks_for_a_handoff_and_only_what_was_sent_is_live() -> None:
+    writer = Claims("a short recap")
+    first = folded_by(writer, turns(10))
+    assert (writer.requests[-1].handoff, writer.requests[-1].live) == (True, tuple(turns(10)))
+    later = [*first.messages, *turns(20)[20:]]
+    folded_by(writer, later)
+    assert (writer.requests[-1].handoff, writer.requests[-1].live) == (False, tuple(later))
+    facts = Message(role="user", id="facts", kind=Kind.FACTS, parts=(), metadata={"ledger": []})
+    folded_by(writer, [facts, *turns(20)])  # raw history again, beside what is known of it
+    assert (writer.requests[-1].handoff, writer.requests[-1].live) == (False, ())
+
+
+def test_no_summary_says_why() -> None:
+    writer = CheckedSummarizer(Claims(""), COUNTER, fallback=Claims("the order is AB-2024-999"))
+    result = asyncio.run(FoldOldest(COUNTER, summarizer=writer, policy=LATEST_FOUR).compress(turns(10), 150))
+    assert (result.fold, result.reason) == (None, "no summary could be kept: empty, not_in_source")
 
 
 def test_summary_says_what_was_covered_in_the_conversations_words() -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import attrs
 import pytest
 
+from contextport.adapters.events.collecting_sink import CollectingEventSink
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.managers.lineage import lineage
-from contextport.contracts import Context, ContextStore, Kind, Message, Mode, Receipt, Usage
-from contextport.strategies.folding import FoldPolicy
+from contextport.contracts import Context, ContextStore, EventKind, Kind, Message, Mode, Receipt, Usage
+from contextport.strategies.folding import PRICES, FoldPolicy
 from tests.managers.folding_sessions import (
+    EAGER,
     SESSION,
     Backend,
     GatedSummarizer,
@@ -182,6 +185,37 @@ async def test_what_summaries_cost_is_summed_over_all_folds_and_begins_anew_with
     assert usage == Usage(input_tokens=700 * calls, output_tokens=40 * calls, cache_read_tokens=100 * calls)
     await manager.clear_context(SESSION)
     assert (await manager.get_context_stats(SESSION)).summarizer_input_tokens == 0
+
+
+@awaited
+async def test_what_summaries_took_has_a_price_in_stats_and_events(backend: Backend) -> None:
+    prices = attrs.evolve(PRICES["uncached"], summarizer_input=0.5, summarizer_output=4.0)
+    paid, sink = GatedSummarizer(usage=Usage(input_tokens=700, output_tokens=40)), CollectingEventSink()
+    paid.gate.set()
+    manager = engine(backend.open(), policy=attrs.evolve(EAGER, prices=prices), summarizer=paid, sink=sink)
+    await begun(manager)
+    await manager.settle()
+    await manager.compact(SESSION, max_tokens=120)
+    costs = [event.data["cost"] for event in sink.events if event.kind is EventKind.HISTORY_FOLDED]
+    assert costs == [510.0] * len(paid.requests), "700 at a half, 40 at four"
+    assert costs
+    assert (await manager.get_context_stats(SESSION)).summarizer_cost == 510.0 * len(costs)
+
+
+@awaited
+async def test_every_window_tells_what_was_decided_on_a_fold(backend: Backend) -> None:
+    sink = CollectingEventSink()
+    manager = engine(backend.open(), sink=sink)
+    await say(manager, turns(1))
+    small = (await manager.get_context(SESSION)).receipt.folding
+    await say(manager, turns(12, 1))
+    await manager.settle()
+    large = (await manager.get_context(SESSION)).receipt.folding
+    told = [event.data["folding"] for event in sink.events if event.kind is EventKind.CONTEXT_BUILT]
+    assert small is not None
+    assert large is not None
+    assert told == [small["reason"], large["reason"]]
+    assert told[0] == "below_light"
 
 
 @awaited

@@ -9,9 +9,9 @@ from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.conformance_tests import SummarizerConformance
 from contextport.conformance_tests.scripted_answers import Scripted
 from contextport.contracts import IsGrounded, Summarizer, TokenCounter
+from contextport.strategies.summaries import ModelSummarizer
 from contextport.strategies.summaries.checked import CheckedSummarizer
 from contextport.strategies.summaries.extractive import ExtractiveSummarizer
-from contextport.strategies.summaries.model_summarizer import ModelSummarizer
 from tests.model_protocols import CHAT
 from tests.model_server import ModelServer, Step
 from tests.models.clients import model_on

@@ -336,6 +336,27 @@ NOTHING_SAID = [
 ]
 
 
+SHORT_TALK = {
+    "Lo lamento, no es posible.": "apology",
+    "ขอโทษ ฉันช่วยไม่ได้": "apology",
+    "恕难从命。": "refusal",
+    "请稍后再试。": "error_text",
+    "The model is overloaded. Please try again later.": "error_text",
+    "Let's think step by step about how to write this summary.": "scratchpad",
+    "Here is the summary:": "unrelated",
+}
+
+
+@pytest.mark.parametrize(("text", "fault"), SHORT_TALK.items())
+def test_talk_of_a_few_words_is_known_by_them(text: str, fault: str) -> None:
+    assert fault in codes(text, SHOP)
+
+
+@pytest.mark.parametrize("text", ["short recap", "recap of the garden", "AB-2024-001"])
+def test_a_summary_of_a_few_words_may_be_true(text: str) -> None:
+    assert codes(text, SHOP) <= {"wish_lost"}
+
+
 @pytest.mark.parametrize("text", NOTHING_SAID)
 def test_what_has_no_words_of_the_source_is_no_summary_of_it(text: str) -> None:
     assert "unrelated" in codes(text, SHOP)

@@ -37,8 +37,8 @@ from contextport.contracts import (
     verify,
 )
 from contextport.strategies.provider_rules import check, profile_for
+from contextport.strategies.summaries import ModelSummarizer
 from contextport.strategies.summaries.instruction_texts import brief_instruction, full_instruction, hint_text
-from contextport.strategies.summaries.model_summarizer import ModelSummarizer
 from contextport.strategies.summaries.summary_message import summary_message
 from tests.model_protocols import CHAT, CLAUDE
 from tests.model_server import ModelServer, answer

@@ -11,8 +11,8 @@ from contextport.adapters.models.transformers_chat_model import TransformersChat
 from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
 from contextport.contracts import Message, SummaryRequest
 from contextport.strategies.facts.exact_values import exact_values
+from contextport.strategies.summaries import ModelSummarizer
 from contextport.strategies.summaries.checked import CheckedSummarizer
-from contextport.strategies.summaries.model_summarizer import ModelSummarizer
 from tests.models.small_model import GGUF, small_model_folder
 
 pytestmark = pytest.mark.xdist_group("local models")
