@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 
 import attrs
-from zope.interface import implementer_only
+from zope.interface import classImplementsOnly
 
 from contextport.conformance_tests.reference_memory import Backend, ReferenceMemory, Stored
 from contextport.contracts import MemoryUnavailable
@@ -30,9 +30,11 @@ class WaitsBetweenLookAndWrite(ReferenceMemory):
 
 
 @broken("MEMORY-7")
-@implementer_only(LongTermMemory)
 class WaitsBetweenLookAndWriteInOneProcess(WaitsBetweenLookAndWrite):
     """As above, in a memory that does not claim to be shared."""
+
+
+classImplementsOnly(WaitsBetweenLookAndWriteInOneProcess, LongTermMemory)
 
 
 @broken("MEMORY-7 MEMORY-12")

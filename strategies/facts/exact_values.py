@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .found_values import found_values
 
 __all__ = ["exact_values"]
+
+_SHORT = 256  # characters; the facts of a ledger are no longer, and are read again at every fold
+_REMEMBERED = 16_384
 
 
 def exact_values(text: str) -> frozenset[str]:
@@ -23,4 +28,11 @@ def exact_values(text: str) -> frozenset[str]:
 
     Time grows with the length of the text. JSON should be decoded first: in `"\\nAB-1"` the escape would be read as a letter.
     """
+    return _of_short(text) if len(text) <= _SHORT else _of(text)
+
+
+def _of(text: str) -> frozenset[str]:
     return frozenset([form for value in found_values(text) for form in value.forms])
+
+
+_of_short = lru_cache(_REMEMBERED)(_of)

@@ -142,6 +142,8 @@ class _Block:
         rest = self._rules([fact for fact in stated if _is_rule(fact)], int(self.room * _RULES_SHARE))
         self.visible += "\n" + "\n".join(self.statements)
         for value in _values(facts):
+            if self.room < 1:
+                break
             self._add(value)
         self._state([*rest, *_others(stated)], self.room)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from contextport.contracts.facts import FactKind
 
@@ -17,6 +18,8 @@ GAP = "…"
 
 #: How many values before one are looked at for what it belongs to.
 REACH = 8
+
+_REMEMBERED = 8_192  # labels: those of one ledger are those of the next but for a few
 
 _COUNTED = re.compile(r"(?: [a-z]+(?:-[a-z]+)?){0,2}? [a-z]{2,}(?<!s)s\b")  # words after a number up to the first plural
 _MONEY = "$€£¥₹\uffe5"
@@ -79,12 +82,14 @@ def label_of(text: str, value: FoundValue, role: str, owner: str) -> str:
     return " ".join([*words, GAP]) if words else ""
 
 
+@lru_cache(_REMEMBERED)
 def owner_in(label: str) -> str:
     """The identifier that a label of running text begins with; empty if it begins with a word."""
     first, space, _ = label.partition(" ")
     return first if space and any(sign in "0123456789" for sign in first) else ""
 
 
+@lru_cache(_REMEMBERED)
 def role_in(label: str) -> str:
     """The role of a date in a label of running text, such as `delivery date`; empty if it has none."""
     bare = label.removesuffix(GAP).strip()

@@ -229,7 +229,8 @@ class FoldOldest:
         def read() -> FactLedger:
             return merged(ledger_of(old), extract_facts(messages), max_facts=self.policy.max_facts)
 
-        return await asyncio.to_thread(read) if self.estimate_tokens(messages) > _LARGE else read()
+        many = old is not None and len(old.metadata.get("ledger", ())) > _MANY_FACTS
+        return await asyncio.to_thread(read) if many or self.estimate_tokens(messages) > _LARGE else read()
 
     async def _facts(self, ledger: FactLedger, beside: list[Message], target: _Target, name: str) -> Message | None:
         """The ledger as a message, with as many facts in its text as there is room for; None if there is room for none."""
