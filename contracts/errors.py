@@ -11,8 +11,10 @@ __all__ = [
     "CapabilityNotSupported",
     "ContextOverflow",
     "ContextPortError",
+    "EmbeddingFailed",
     "EncodingLossy",
     "ErrorCode",
+    "IndexUnavailable",
     "InvalidArgument",
     "InvalidMessage",
     "MemoryUnavailable",
@@ -21,6 +23,8 @@ __all__ = [
     "PortMismatch",
     "ReplayFailed",
     "RequestTooLarge",
+    "RetrievalFailed",
+    "RulesInvalid",
     "StateConflict",
     "StoreCorrupt",
     "StoreUnavailable",
@@ -48,6 +52,10 @@ class ErrorCode(StrEnum):
     ANSWER_NOT_STORED = "answer_not_stored"
     SUMMARY_FAILED = "summary_failed"
     MEMORY_UNAVAILABLE = "memory_unavailable"
+    EMBEDDING_FAILED = "embedding_failed"
+    INDEX_UNAVAILABLE = "index_unavailable"
+    RETRIEVAL_FAILED = "retrieval_failed"
+    RULES_INVALID = "rules_invalid"
     CAPABILITY_NOT_SUPPORTED = "capability_not_supported"
     PORT_MISMATCH = "port_mismatch"
 
@@ -147,6 +155,30 @@ class MemoryUnavailable(ContextPortError):
     """The backend of a long-term memory failed, or the memory is closed."""
 
     code = ErrorCode.MEMORY_UNAVAILABLE
+
+
+class EmbeddingFailed(ContextPortError):
+    """An embedder's model or service failed, or the embedder is closed."""
+
+    code = ErrorCode.EMBEDDING_FAILED
+
+
+class IndexUnavailable(ContextPortError):
+    """The backend of an index failed, or the index is closed. What it had can be filled in again."""
+
+    code = ErrorCode.INDEX_UNAVAILABLE
+
+
+class RetrievalFailed(ContextPortError):
+    """A retriever could not search, or is closed. The window is made without what it would have found."""
+
+    code = ErrorCode.RETRIEVAL_FAILED
+
+
+class RulesInvalid(ContextPortError, ValueError):
+    """Rules of modes that cannot be used. `problems` lists what is wrong, each with its place; the rules before stay."""
+
+    code = ErrorCode.RULES_INVALID
 
 
 class CapabilityNotSupported(ContextPortError):

@@ -30,6 +30,15 @@ class EventKind(StrEnum):
     MEMORY_FLUSHED = "memory_flushed"  # durable facts went to the long-term memory before a fold
     MEMORY_FAILED = "memory_failed"  # they did not; they go with the next fold
     FRAGMENT_RECALLED = "fragment_recalled"  # the question names a known fact, and what was said of it is in the window again
+    SNIPPETS_RETRIEVED = "snippets_retrieved"  # pieces of history, or of what the host knows, were put before the question
+    RETRIEVAL_FAILED = "retrieval_failed"  # nothing was looked up, or not all that could be: the window goes without
+    MEMORY_RECALLED = "memory_recalled"  # the window has what long-term memory knows
+    MODE_CHANGED = "mode_changed"  # a session went from one mode to another
+    MODE_PROPOSED = "mode_proposed"  # it would, and waits for a person to confirm it
+    MODE_REJECTED = "mode_rejected"  # a person did not want it
+    CONTROL_CHANGED = "control_changed"  # who decides on the modes of a session
+    RULES_CHANGED = "rules_changed"  # the rules of modes are others from here on
+    RULES_REJECTED = "rules_rejected"  # a file of rules could not be used; those before stay
     LIMITS_DEFAULTED = "limits_defaulted"  # nothing knew the window of a model
     LIMITS_NOT_SAVED = "limits_not_saved"  # what a provider's errors taught is known to this process only
     CONTEXT_RECOVERED = "context_recovered"  # a provider found the window too large, and got a smaller one
