@@ -166,10 +166,10 @@ class ModeSignal(Port):
 class ModeSituation:
     """What a policy decides by (R139).
 
-    `mode` is the session's, `occupancy` = (used - system) / (limit - system) with all that is not folded, may be above 1. `new_task`,
-    `asks_early` (about details that the window no longer has) and `needs_knowledge` (from outside) are what signals say. `has_folded`: a
-    summary stands for a part of the history, or would for what is left out. `can_search`: a retriever for the history is there;
-    `has_knowledge`: one for knowledge from outside.
+    `mode` is the session's. `occupancy` is (used - system) / (limit - system) with all that is not folded; it may be above 1.
+    `new_task`, `asks_early` (about details that the window no longer has) and `needs_knowledge` (from outside) are what signals
+    say. `has_folded` says that a summary stands for a part of the history, `can_search` that there is a retriever for the
+    history, `has_knowledge` that there is one for knowledge from outside.
     """
 
     session_id: str
@@ -196,7 +196,8 @@ class ModePolicy(Port):
     """Decides on modes, by rules that may change while it runs.
 
     Obligations
-        MODE-1  `decide` returns the mode it was given, or one that `TRANSITIONS` has from there; a reset may lead to FULL from any.
+        MODE-1  `decide` returns the mode it was given, or one that `TRANSITIONS` has from there. A reset may lead to FULL from
+                any mode.
         MODE-2  Every situation gets a decision with a reason: no error, whatever the numbers.
         MODE-3  Equal situations under equal rules get equal decisions.
         MODE-4  RETRIEVAL and HYBRID are decided on only where something can be searched: history or knowledge.
@@ -205,7 +206,7 @@ class ModePolicy(Port):
         MODE-6  `rules_for` returns the rules of a session: its own over its tenant's over the default (R189).
         MODE-7  A decision that is followed settles: asked again with its mode and else the same, without a new task, it stays.
 
-    Caller guarantees: none. Errors: none. Concurrency: any thread. Lifetime: rules may change between two calls, never within one.
+    Caller guarantees: none. Errors: none. Concurrency: any thread. Lifetime: rules may change between two calls.
     Latitude: the decision itself.
     """
 
@@ -233,8 +234,8 @@ class ModeProposal:
 class ModeState:
     """A session's mode, who decides on it, the transition that is proposed, and the last one as a line for people.
 
-    `floor` is the log entry with which the present task began; windows of ZERO_SHOT and FULL show nothing from before it. 0 is the
-    whole session.
+    `floor` is the log entry with which the present task began; windows of ZERO_SHOT and FULL show nothing from before it. 0 is
+    the whole session.
     """
 
     mode: Mode
@@ -252,14 +253,14 @@ class ControlsMode(Port):
                     `CapabilityNotSupported` where it needs what the manager does not have. Under manual control it stays there.
         MANAGER-29  Under semi-automatic control nothing changes until `confirm`: then the proposed mode is the session's. After
                     `reject` it is not, and the same is not proposed again for the same question. A window always fits (D21).
-        MANAGER-30  Every change of mode is a record in the log and an event, with the line `context mode: full -> summary` and the
-                    reason; `mode_state` tells the last.
+        MANAGER-30  Every change of mode is a record in the log and an event, with the line `context mode: full -> summary` and
+                    the reason; `mode_state` tells the last.
         MANAGER-31  `set_control` is about one session, and outlives the manager as the log does.
         MANAGER-32  A window of ZERO_SHOT is the system prompt and the turn of the newest question; one of RETRIEVAL adds snippets
                     and the last turns; FULL has everything since the task began; SUMMARY and HYBRID have a summary for what is
                     folded, HYBRID also snippets.
 
-    Caller guarantees, concurrency, lifetime: as `ContextManager`. Errors: also `InvalidArgument` for a proposal that is not there.
+    Caller guarantees, concurrency, lifetime: as `ContextManager`. Errors: also `InvalidArgument` for an unknown proposal.
     Latitude: which modes the manager can make up without a retriever or a folding strategy.
     """
 

@@ -46,9 +46,9 @@ class Snippet:
     """A piece of text that was found, and where it is from.
 
     From a session's history: `session_id`, `message_id`, `seq` and `role` say which message it is of, `speaker` who said it,
-    if that is known. From elsewhere: `source` is what people find it by, such as a title, a path or an address. `at` is when it was
-    said or written. `score` is from 0 to 1, comparable within one answer. `tokens` is the size of the text alone. `is_stale`
-    says that it is a tool result that may be out of date.
+    if that is known. From elsewhere: `source` is what people find it by, such as a title, a path or an address. `at` is when it
+    was said or written. `score` is from 0 to 1, comparable within one answer. `tokens` is the size of the text alone.
+    `is_stale` says that it is a tool result that may be out of date.
     """
 
     text: str
@@ -144,8 +144,8 @@ class IndexedText:
 class Matches:
     """Where the terms of a question stand in a space, for scoring.
 
-    `postings` has by term the texts it is in: {id: how often}. `lengths` has how many terms each of these texts has. `texts` is how
-    many texts the space has, `mean_length` how many terms they have on average.
+    `postings` has by term the texts it is in: {id: how often}. `lengths` has how many terms each of these texts has. `texts` is
+    how many texts the space has, `mean_length` how many terms they have on average.
     """
 
     postings: Mapping[str, Mapping[int, int]] = field(factory=dict[str, Mapping[int, int]])

@@ -185,7 +185,7 @@ class KeepsVectors(Port):
     """A store that keeps vectors beside the messages they are of, so that no message is embedded twice.
 
     Obligations
-        VECTORS-1  `vectors` returns what was put under the same name, in rising place: of places after `after`, the first `limit`.
+        VECTORS-1  `vectors` returns what was put under the same name, in rising place: of those after `after`, the first `limit`.
         VECTORS-2  A place that is put again under the same name has the new vector, and is returned once.
         VECTORS-3  Names and sessions are separate, whatever characters they have.
         VECTORS-4  Vectors belong to the epoch they were put for: after `clear` there are none, and what is put for an epoch that

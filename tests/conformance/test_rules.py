@@ -13,7 +13,7 @@ from contextport.conformance_tests.suites import SUITES
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = [rule for suite in SUITES for rule in suite.rules]
-RULE_ID = re.compile(r"\b(?:STORE|COUNTER|STRATEGY|MANAGER|SINK|LIMITS|CODEC|MODEL|CLASSIFIER|SUMMARIZER|MEMORY)-\d+\b")
+RULE_ID = re.compile(r"\b(?:STORE|COUNTER|STRATEGY|MANAGER|SINK|LIMITS|CODEC|MODEL|CLASSIFIER|SUMMARIZER|MEMORY|EMBEDDER|INDEX|LEXICAL|VECTORS|RETRIEVER|HISTORY|MODE|SIGNAL)-\d+\b")
 
 
 def ids_opening_a_line() -> set[str]:
