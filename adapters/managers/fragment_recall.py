@@ -59,7 +59,8 @@ async def fragments_for(
     for question in _new_questions(messages, known):
         found: list[tuple[Fact, Entry]] = []
         if question.id not in standing and len(question.text) <= _LONGEST_QUESTION:
-            found = await _originals(fold, fold.index.asked(question), known.seqs, session_id, window.basis.epoch, store)
+            facts = (await fold.index()).asked(question)
+            found = await _originals(fold, facts, known.seqs, session_id, window.basis.epoch, store)
         visible = "\n".join([m.text for m in messages[: messages.index(question)] if m.in_conversation]) if found else ""
         message, seqs = _message(question, found, counter, room, visible)
         known = attrs.evolve(

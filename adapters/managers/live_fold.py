@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from attrs import define, field
 
 from contextport.contracts import (
@@ -56,13 +58,18 @@ class LiveFold:
         metadata: dict[str, Json] = {"ledger": self.record.ledger.as_json()}
         return [*self.messages, Message(role="user", id="facts", kind=Kind.FACTS, parts=(), metadata=metadata)]
 
-    @property
-    def index(self) -> FactIndex:
-        """The facts known up to the fold, made ready for questions when the first is asked."""
+    async def index(self) -> FactIndex:
+        """The facts known up to the fold, made ready for questions when the first is asked.
+
+        In a thread: 2,048 facts that this process has not read yet take about 0.1 s.
+        """
         if self._index is None:
-            facts = next((message for message in self.messages if message.kind is Kind.FACTS), None)
-            self._index = FactIndex(self.record.ledger if facts is None else ledger_of(facts))
+            self._index = await asyncio.to_thread(self._read_index)
         return self._index
+
+    def _read_index(self) -> FactIndex:
+        facts = next((message for message in self.messages if message.kind is Kind.FACTS), None)
+        return FactIndex(self.record.ledger if facts is None else ledger_of(facts))
 
 
 async def read_live_fold(store: ContextStore, head: Head, state: SessionState, counter: TokenCounter) -> LiveFold | None:
