@@ -1,0 +1,1 @@
+"""Adapters of `Embedder`, a module per library."""

@@ -1,0 +1,1 @@
+"""Adapters of `VectorIndex` and `LexicalIndex`, a module per technology."""
