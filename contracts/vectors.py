@@ -175,10 +175,19 @@ class VectorIndex(Port):
 
 @frozen(kw_only=True)
 class StoredVectors:
-    """Vectors as a store keeps them: `places` are (seq of the message, number of the passage in it), one per row."""
+    """Vectors as a store keeps them: `places` are (seq of the message, number of the passage in it), one per row.
+
+    Raises `InvalidArgument` for more or fewer places than rows.
+    """
 
     places: tuple[tuple[int, int], ...] = ()
     vectors: Vectors
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.places) != len(self.vectors):
+            raise InvalidArgument(
+                f"there are {len(self.places)} places for {len(self.vectors)} vectors; give one for each", name="places"
+            )
 
 
 class KeepsVectors(Port):
@@ -190,22 +199,35 @@ class KeepsVectors(Port):
         VECTORS-3  Names and sessions are separate, whatever characters they have.
         VECTORS-4  Vectors belong to the epoch they were put for: after `clear` there are none, and what is put for an epoch that
                    is not the current one is not stored.
-        VECTORS-5  `purge` removes the vectors of the session. A session that was never written takes none.
-        VECTORS-6  `put_vectors` is atomic, and returns how many rows were stored.
+        VECTORS-5  `purge` removes the vectors of the session. A session that was never written takes none, nor does one of
+                   another `incarnation` than the one that is named.
+        VECTORS-6  `put_vectors` stores all rows or none, also when it is cancelled, and returns how many it stored. Calls by many
+                   tasks at once lose nothing.
         VECTORS-7  What a store promises of its log (`Durable`, `SharedAcrossProcesses`) it promises of vectors.
         VECTORS-8  Putting vectors changes neither log nor head, and never makes another call fail.
         VECTORS-9  Vectors come back bit by bit.
+        VECTORS-10 A backend that fails raises `StoreUnavailable` or `StoreCorrupt` with the foreign error as its cause; after
+                   `close` every call raises `StoreUnavailable`.
 
     Caller guarantees
-        Places are of messages of the session; no place twice in a call. All vectors of one name have the same dimensions.
-    Errors, concurrency, lifetime
+        Places are of messages of the epoch; no place twice in a call. All vectors of one name have the same dimensions. `limit`
+        is at least 1.
+    Errors
+        As `ContextStore`, and `InvalidArgument` for other dimensions than the name has in the session.
+    Concurrency, lifetime
         As `ContextStore`.
     Latitude
         Whether what was acknowledged outlives a loss of power: what is missing is embedded again.
     """
 
-    async def put_vectors(self, session_id: str, name: str, stored: StoredVectors, *, epoch: int) -> int:
-        """Keep vectors of passages of the epoch, made by the embedder `name`."""
+    async def put_vectors(
+        self, session_id: str, name: str, stored: StoredVectors, *, epoch: int, incarnation: str | None = None
+    ) -> int:
+        """Keep vectors of passages of the epoch, made by the embedder `name`.
+
+        `epoch` and `incarnation` are those of the head that was read before the texts were: what was embedded while the session
+        was cleared, or purged and written again, is then not stored beside other texts. None takes any incarnation.
+        """
         ...
 
     async def vectors(

@@ -25,7 +25,9 @@ from contextport.contracts import (
     new_id,
 )
 from contextport.contracts.stored_form import dump_message, same_message
+from contextport.contracts.vectors import KeepsVectors, StoredVectors
 
+from .kept_vectors import KeptVectors, check_dimensions
 from .past_epoch import CHUNK, pack, unpack
 
 __all__ = ["MemoryContextStore"]
@@ -67,6 +69,7 @@ class _Session:
     state_version: int = 0
     current: _Epoch | None = None
     past: tuple[_PastEpoch, ...] = ()
+    vectors: dict[str, KeptVectors] | None = None
     incarnation: str = Factory(new_id)
 
     def head(self, session_id: str) -> Head:
@@ -83,7 +86,7 @@ class _Session:
         )
 
 
-@implements(ContextStore, ListsSessions)
+@implements(ContextStore, ListsSessions, KeepsVectors)
 class MemoryContextStore:
     """Keeps all sessions in this object until `purge`, those of cleared epochs packed to a fraction of their size.
 
@@ -158,7 +161,7 @@ class MemoryContextStore:
                 session.past = (*session.past, past)
             session.epoch += 1
             session.messages = session.tokens = session.turn = 0
-            session.current = None
+            session.current = session.vectors = None
             self._sessions[session_id] = session
             head = session.head(session_id)
         if past:
@@ -185,6 +188,30 @@ class MemoryContextStore:
             self._check_open()
             page = nsmallest(limit, (session_id for session_id in self._sessions if session_id > after))
             return tuple(self._sessions[session_id].head(session_id) for session_id in page)
+
+    async def put_vectors(
+        self, session_id: str, name: str, stored: StoredVectors, *, epoch: int, incarnation: str | None = None
+    ) -> int:
+        with self._lock:
+            session = self._find(session_id)
+            if session is None or session.epoch != epoch or incarnation not in (None, session.incarnation) or not stored.places:
+                return 0
+            given = stored.vectors.dimensions
+            kept = (session.vectors or {}).get(name) or KeptVectors(given)
+            check_dimensions(name, kept.dimensions, given)
+            kept.put(stored)
+            session.vectors = {**(session.vectors or {}), name: kept}
+            return len(stored.places)
+
+    async def vectors(
+        self, session_id: str, name: str, *, after: tuple[int, int] = (0, -1), limit: int = 1024
+    ) -> StoredVectors | None:
+        if limit < 1:
+            raise InvalidArgument(f"limit is {limit}; ask for at least 1 vector", limit=limit)
+        with self._lock:
+            session = self._find(session_id)
+            kept = (session.vectors or {}).get(name) if session else None
+            return kept.page(after, limit) if kept else None
 
     def _find(self, session_id: str) -> _Session | None:
         self._check_open()

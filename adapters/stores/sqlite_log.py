@@ -15,7 +15,20 @@ from contextport.contracts.stored_form import dump_message, load_message, same_m
 from .sqlite_connection import LogConnection, Session
 from .sqlite_tables import SEQ_BITS
 
-__all__ = ["Written", "append", "clear", "entry_of", "head", "page", "purge", "put_state", "sessions", "write_down"]
+__all__ = [
+    "Written",
+    "append",
+    "as_value",
+    "clear",
+    "entry_of",
+    "head",
+    "locate",
+    "page",
+    "purge",
+    "put_state",
+    "sessions",
+    "write_down",
+]
 
 _LAST = (1 << SEQ_BITS) - 1
 _SESSION = f"""
@@ -48,7 +61,7 @@ def write_down(drafts: Iterable[Draft]) -> list[Written]:
 
 def head(connection: LogConnection, session_id: str) -> Head:
     """The head of one session."""
-    return _head(session_id, _locate(connection, session_id))
+    return _head(session_id, locate(connection, session_id))
 
 
 def sessions(connection: LogConnection, after: str, limit: int) -> tuple[Head, ...]:
@@ -68,7 +81,7 @@ def page(
     epoch: int | None,
 ) -> list[Any]:
     """Rows of one epoch for `entry_of`, newest first."""
-    session = _locate(connection, session_id)
+    session = locate(connection, session_id)
     key, current = session.key, session.epoch
     wanted = current if epoch is None else epoch
     if key is None or not 1 <= wanted <= current:
@@ -99,12 +112,12 @@ def entry_of(row: Sequence[Any]) -> Entry:
 
 def append(connection: LogConnection, session_id: str, written: Sequence[Written]) -> tuple[Entry, ...]:
     """Store a group; what is there already is not stored again."""
-    return _append(connection, session_id, _locate(connection, session_id), written)
+    return _append(connection, session_id, locate(connection, session_id), written)
 
 
 def put_state(connection: LogConnection, session_id: str, state: str, expected: int, written: Sequence[Written]) -> Head:
     """Compare and set the state, and store the group."""
-    session = _locate(connection, session_id)
+    session = locate(connection, session_id)
     if session.state_version != expected:
         actual = session.state_version
         raise StateConflict(
@@ -116,7 +129,7 @@ def put_state(connection: LogConnection, session_id: str, state: str, expected: 
     if written:
         _append(connection, session_id, session, written)
     key = _key(connection, session_id, session)
-    changed = (expected + 1, _as_value(state), key)
+    changed = (expected + 1, as_value(state), key)
     connection.execute("UPDATE sessions SET state_version = ?, state = ? WHERE key = ?", changed)
     session.state_version, session.state = expected + 1, state
     return _head(session_id, session)
@@ -124,7 +137,7 @@ def put_state(connection: LogConnection, session_id: str, state: str, expected: 
 
 def clear(connection: LogConnection, session_id: str) -> Head:
     """Begin a new epoch."""
-    session = _locate(connection, session_id)
+    session = locate(connection, session_id)
     key = _key(connection, session_id, session)
     connection.execute("INSERT INTO past_epochs VALUES (?, ?, ?)", (key, session.epoch, session.last_seq))
     connection.execute("UPDATE sessions SET epoch = epoch + 1 WHERE key = ?", (key,))
@@ -135,7 +148,7 @@ def clear(connection: LogConnection, session_id: str) -> Head:
 
 def purge(connection: LogConnection, session_id: str) -> int:
     """Remove a session, and overwrite what it had with zeros; the number of its entries."""
-    key = _locate(connection, session_id).key
+    key = locate(connection, session_id).key
     if key is None:
         return 0
     connection.execute("PRAGMA secure_delete = ON")
@@ -149,7 +162,8 @@ def purge(connection: LogConnection, session_id: str) -> int:
     return removed
 
 
-def _locate(connection: LogConnection, session_id: str) -> Session:
+def locate(connection: LogConnection, session_id: str) -> Session:
+    """Where the session stands."""
     known = connection.remembered()
     session = known.get(session_id)
     if session is None:
@@ -212,7 +226,7 @@ def _compare(
     for item in written:
         message_id, stored = item[0].message.id, item[1]
         if message_id not in texts:
-            row = connection.execute(_SAME_ID, (session.key, session.epoch, _as_value(message_id))).fetchone()
+            row = connection.execute(_SAME_ID, (session.key, session.epoch, as_value(message_id))).fetchone()
             if row:
                 known[message_id], texts[message_id] = entry_of(row), row[6]
             else:
@@ -248,8 +262,8 @@ def _insert(connection: LogConnection, key: int, session: Session, written: Sequ
             messages += 1
             total += tokens
         entries.append(Entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=counter, message=message))
-        value, marked = _as_value(message.id), message.marked
-        rows.append((first + seq, key, epoch, turn, messages, total, at, tokens, _as_value(counter), marked, value, stored))
+        value, marked = as_value(message.id), message.marked
+        rows.append((first + seq, key, epoch, turn, messages, total, at, tokens, as_value(counter), marked, value, stored))
     connection.executemany(_INSERT, rows)
     session.last_seq, session.turn, session.messages, session.tokens = seq, turn, messages, total
     return tuple(entries)
@@ -259,7 +273,7 @@ def _name(session_id: str) -> bytes:
     return session_id.encode("utf-8", "surrogatepass")
 
 
-def _as_value(text: str) -> str | bytes:
+def as_value(text: str) -> str | bytes:
     """Text as such where UTF-8 can hold it, so that people can read the tables; a blob where it has lone surrogates."""
     if text.isascii():
         return text

@@ -20,8 +20,10 @@ from contextport.contracts import (
     StoreUnavailable,
     implements,
 )
+from contextport.contracts.vectors import KeepsVectors, StoredVectors
 
 from . import sqlite_log as log
+from . import sqlite_vectors
 from .sqlite_faults import is_unwritable
 from .sqlite_file import open_for_reading, open_for_writing, usable_path
 from .sqlite_fork import keep_apart_on_fork
@@ -32,10 +34,10 @@ __all__ = ["SqliteContextStore"]
 
 _READ_AT_ONCE = 256  # entries, a few milliseconds; other tasks come in between
 _MOST_SECONDS = 1_000_000  # SQLite counts milliseconds in 31 bits
-_WHOLE_SESSION = 1 << 30  # characters: a purge may touch very many pages
+_WHOLE_SESSION = 1 << 30  # characters: a purge, or the vectors of a cleared epoch, may touch very many pages
 
 
-@implements(ContextStore, ListsSessions, Durable, SharedAcrossProcesses)
+@implements(ContextStore, ListsSessions, Durable, SharedAcrossProcesses, KeepsVectors)
 class SqliteContextStore:
     """A log of every session in the file at `path`, which is made if it does not exist; its directory must.
 
@@ -134,7 +136,8 @@ class SqliteContextStore:
 
     async def clear(self, session_id: str) -> Head:
         _check_session(session_id)
-        return await self._writer.run(partial(log.clear, session_id=session_id), 0)
+        has_vectors = await self._reader.run(partial(sqlite_vectors.has_any, session_id=session_id))
+        return await self._writer.run(partial(log.clear, session_id=session_id), _WHOLE_SESSION if has_vectors else 0)
 
     async def purge(self, session_id: str) -> int:
         _check_session(session_id)
@@ -143,6 +146,37 @@ class SqliteContextStore:
     async def sessions(self, *, after: str = "", limit: int = 100) -> tuple[Head, ...]:
         _check_limit(limit)
         return await self._reader.run(partial(log.sessions, after=after, limit=limit))
+
+    async def put_vectors(
+        self, session_id: str, name: str, stored: StoredVectors, *, epoch: int, incarnation: str | None = None
+    ) -> int:
+        _check_session(session_id)
+        rows = sqlite_vectors.split(stored)
+        if not rows:
+            self._writer.check_open()
+            return 0
+        work = partial(sqlite_vectors.put, session_id=session_id, name=name, rows=rows, epoch=epoch, incarnation=incarnation)
+        return await self._writer.run(work, len(stored.vectors.data))
+
+    async def vectors(
+        self, session_id: str, name: str, *, after: tuple[int, int] = (0, -1), limit: int = 1024
+    ) -> StoredVectors | None:
+        _check_session(session_id)
+        _check_limit(limit)
+        rows: list[sqlite_vectors.Row] = []
+        origin, place = None, after
+        while True:
+            at_once = min(limit - len(rows), _READ_AT_ONCE)
+            work = partial(sqlite_vectors.page, session_id=session_id, name=name, after=place, limit=at_once)
+            of, more = await self._reader.run(work)
+            if rows and of != origin:  # cleared or purged meanwhile: what was read is gone, so begin anew
+                rows, place = [], after
+                continue
+            rows += more
+            if len(more) < at_once or len(rows) == limit:
+                return sqlite_vectors.joined(rows)
+            origin, place = of, rows[-1][:2]
+            await asyncio.sleep(0)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._close)

@@ -7,7 +7,7 @@ the counts up to itself, so the newest one is the head: no second copy that coul
 
 from __future__ import annotations
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "SEQ_BITS"]
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "SEQ_BITS", "VERSION_WITH_VECTORS"]
 
 APPLICATION_ID = 0x43545850  # "CTXP"
 SEQ_BITS = 32  # four billion entries in each of two billion sessions
@@ -53,4 +53,30 @@ _TABLES = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_TABLES,)
+# What a session's messages were turned into: derived, so it goes with its epoch. By triggers, so that it does so too where a
+# release that knows nothing of vectors has the file open already.
+_VECTORS = (
+    "CREATE TABLE embedders (key INTEGER PRIMARY KEY, name NOT NULL UNIQUE)",
+    # With a rowid: without one, rows of a kilobyte and more would each take a page of their own.
+    """
+    CREATE TABLE vectors (
+        session INTEGER NOT NULL,
+        embedder INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        part INTEGER NOT NULL,
+        vector BLOB NOT NULL,
+        PRIMARY KEY (session, embedder, seq, part)
+    )
+    """,
+    """
+    CREATE TRIGGER vectors_of_cleared_epoch AFTER UPDATE OF epoch ON sessions
+    BEGIN DELETE FROM vectors WHERE session = OLD.key; END
+    """,
+    """
+    CREATE TRIGGER vectors_of_purged_session AFTER DELETE ON sessions
+    BEGIN DELETE FROM vectors WHERE session = OLD.key; END
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_TABLES, _VECTORS)
+VERSION_WITH_VECTORS = 2
