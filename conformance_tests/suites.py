@@ -25,6 +25,7 @@ from contextport.contracts import (
     EventSink,
     FoldsHistory,
     Json,
+    KeepsVectors,
     LearnsFromUsage,
     LearnsLimits,
     LimitsSource,
@@ -62,6 +63,7 @@ from . import (
     store_rules,
     strategy_result_rules,
     strategy_rules,
+    vector_store_rules,
 )
 from .exact_counters import WordsCounter
 from .rules import NotChecked, settled
@@ -88,6 +90,7 @@ __all__ = [
 RULE_MODULES = (
     store_rules,
     store_concurrency_rules,
+    vector_store_rules,
     counter_rules,
     strategy_rules,
     strategy_result_rules,
@@ -104,9 +107,11 @@ RULE_MODULES = (
     memory_rules,
 )
 
+_OF_STORES = (ListsSessions, Durable, SharedAcrossProcesses, KeepsVectors)
 
-class ContextStoreConformance(Conformance, port=ContextStore, capabilities=(ListsSessions, Durable, SharedAcrossProcesses)):
-    """Suite of `ContextStore`, `ListsSessions`, `Durable` and `SharedAcrossProcesses`."""
+
+class ContextStoreConformance(Conformance, port=ContextStore, capabilities=_OF_STORES):
+    """Suite of `ContextStore`, `ListsSessions`, `Durable`, `SharedAcrossProcesses` and `KeepsVectors`."""
 
     def make_store(self) -> ContextStore | Awaitable[ContextStore]:
         """A store over an empty backend of its own."""

@@ -19,6 +19,7 @@ from . import (
     strategies,
     strategy_results,
     summarizers,
+    vector_stores,
 )
 from .registry import BROKEN, HEALTHY, Broken, rules_kept_by, suite_of, verdict
 
@@ -29,6 +30,7 @@ _MODULES = (
     stores,
     store_states,
     store_concurrency,
+    vector_stores,
     counters,
     strategies,
     strategy_results,

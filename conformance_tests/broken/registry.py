@@ -21,6 +21,7 @@ from contextport.conformance_tests.reference_sink_and_limits import ReferenceLea
 from contextport.conformance_tests.reference_store import Backend, ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
 from contextport.conformance_tests.reference_summarizer import ReferenceSummarizer, ReferenceWriter
+from contextport.conformance_tests.reference_vector_store import ReferenceVectorStore, VectorBackend
 from contextport.conformance_tests.rules import Rule, Status, run_rule
 from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
 from contextport.conformance_tests.suites import (
@@ -94,6 +95,13 @@ class _Stores(ContextStoreConformance):
 
     def broken_store(self) -> ContextStore:
         return self.adapter_class(Backend(down=True))
+
+
+class _VectorStores(_Stores):
+    adapter_class = ReferenceVectorStore
+
+    def broken_store(self) -> ContextStore:
+        return self.adapter_class(VectorBackend(down=True))
 
 
 class _Counters(TokenCounterConformance):
@@ -231,6 +239,7 @@ class _Summarizers(SummarizerConformance):
 
 #: A suite per port, over an adapter that keeps every rule.
 HEALTHY: tuple[type[Any], ...] = (
+    _VectorStores,
     _Stores,
     _Counters,
     _FoldingStrategies,

@@ -12,6 +12,7 @@ HEALTHY_RULES = [(suite, rule) for suite in HEALTHY for rule in rules_kept_by(su
 _QUICK = (
     "stores",
     "store_states",
+    "vector_stores",
     "counters",
     "sinks_and_limits",
     "codecs",
