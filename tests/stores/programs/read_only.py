@@ -19,8 +19,10 @@ import pytest
 
 from contextport.adapters.stores.sqlite_store import SqliteContextStore
 from contextport.contracts import Draft, Message, StoreUnavailable
+from contextport.contracts.vectors import StoredVectors, Vectors
 
 NOBODY = 65534
+VECTORS = StoredVectors(places=((1, 0),), vectors=Vectors.of([[0.6, 0.8]]))
 
 
 def draft(id: str) -> Draft:
@@ -31,6 +33,7 @@ async def main(what: str, directory: Path) -> None:
     path = directory / "log.db"
     store = SqliteContextStore(path)
     await store.append("s", [draft("a")])
+    await store.put_vectors("s", "model", VECTORS, epoch=1)
     await store.close()
     if os.geteuid() == 0:
         os.chown(path, NOBODY, NOBODY)
@@ -44,6 +47,9 @@ async def main(what: str, directory: Path) -> None:
 
     store = SqliteContextStore(path)
     assert [entry.message.id for entry in await store.read("s")] == ["a"]
+    assert await store.vectors("s", "model") == VECTORS
+    with pytest.raises(StoreUnavailable, match="write"):
+        await store.put_vectors("s", "model", VECTORS, epoch=1)
     for _ in range(2):
         with pytest.raises(StoreUnavailable, match="write") as caught:
             await store.append("s", [draft("b")])
