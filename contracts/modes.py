@@ -62,15 +62,16 @@ def _table() -> Mapping[tuple[Mode, Mode], ModePath]:
         (retrieval, full): ModePath.PLUG_IN,
         (retrieval, hybrid): ModePath.DEGRADE,
         (retrieval, summary): ModePath.DEGRADE,
+        (retrieval, zero): ModePath.PLUG_IN,
         (zero, retrieval): ModePath.PLUG_IN,
         (summary, full): ModePath.RECOVER,
         (hybrid, full): ModePath.RECOVER,
     }
-    return MappingProxyType(table | {(mode, zero): ModePath.RESET for mode in (full, summary, retrieval, hybrid)})
+    return MappingProxyType(table | {(mode, zero): ModePath.RESET for mode in (full, summary, hybrid)})
 
 
-#: The transitions a policy may make, each with the path it belongs to. A reset may also lead from a mode to `FULL`, which then
-#: begins with the new task. A person may set any mode.
+#: The transitions a policy may make, each with the path it belongs to. A reset may also lead from any mode to `FULL`, which then
+#: begins with the new task, and to `RETRIEVAL`, where something has to be looked up; its path is RESET. A person may set any mode.
 TRANSITIONS: Mapping[tuple[Mode, Mode], ModePath] = _table()
 
 
@@ -80,7 +81,8 @@ class ModeRules:
 
     Below `summary_from` a session is FULL, from there on SUMMARY, and HYBRID from `hybrid_from` on (D14). SUMMARY and HYBRID keep
     the newest `keep_messages` messages at least, in whole turns; RETRIEVAL keeps the `retrieval_turns` turns before the question.
-    Snippets may take `snippet_tokens`, and no more than `snippet_share` of the room; they have a score of `min_score` at least.
+    Snippets of HYBRID may take `snippet_tokens`, and no more than `snippet_share` of the room; those of RETRIEVAL, which stand
+    for the history, `retrieval_tokens` of what is left. They have a score of `min_score` at least.
     A signal counts from `signal_score` on. `control` is who decides. `reset_to` is the mode of a new task.
 
     Raises `InvalidArgument` for a setting outside of its domain.
@@ -94,6 +96,7 @@ class ModeRules:
     retrieval_turns: int = 2
     snippet_tokens: int = 3_000
     snippet_share: float = 0.30
+    retrieval_tokens: int = 16_000
     min_score: float = 0.0
     signal_score: float = 0.5
     reset_to: Mode = Mode.FULL
@@ -103,7 +106,7 @@ class ModeRules:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise InvalidArgument(f"{name} is {value!r}; it must be a number from 0 to 1", name=name, value=value)
-        for name in ("keep_messages", "retrieval_turns", "snippet_tokens"):
+        for name in ("keep_messages", "retrieval_turns", "snippet_tokens", "retrieval_tokens"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InvalidArgument(f"{name} is {value!r}; it must be a whole number, 0 or more", name=name, value=value)
@@ -168,8 +171,9 @@ class ModeSituation:
 
     `mode` is the session's. `occupancy` is (used - system) / (limit - system) with all that is not folded; it may be above 1.
     `new_task`, `asks_early` (about details that the window no longer has) and `needs_knowledge` (from outside) are what signals
-    say. `has_folded` says that a summary stands for a part of the history, `can_search` that there is a retriever for the
-    history, `has_knowledge` that there is one for knowledge from outside.
+    say. `first_of_task` says that the present task began with the newest question. `has_folded` says that a summary stands for a
+    part of the present task's history, `can_search` that there is a retriever for the history, `has_knowledge` that there is one
+    for knowledge from outside.
     """
 
     session_id: str
@@ -178,6 +182,7 @@ class ModeSituation:
     new_task: Sensed = field(default=Sensed(score=0.0))
     asks_early: Sensed = field(default=Sensed(score=0.0))
     needs_knowledge: Sensed = field(default=Sensed(score=0.0))
+    first_of_task: bool = False
     has_folded: bool = False
     can_search: bool = False
     has_knowledge: bool = False
@@ -196,15 +201,16 @@ class ModePolicy(Port):
     """Decides on modes, by rules that may change while it runs.
 
     Obligations
-        MODE-1  `decide` returns the mode it was given, or one that `TRANSITIONS` has from there. A reset may lead to FULL from
-                any mode.
+        MODE-1  `decide` returns the mode it was given, or one that `TRANSITIONS` has from there. A reset may also lead to FULL and
+                to RETRIEVAL from any mode, and only a new task resets.
         MODE-2  Every situation gets a decision with a reason: no error, whatever the numbers.
         MODE-3  Equal situations under equal rules get equal decisions.
         MODE-4  RETRIEVAL and HYBRID are decided on only where something can be searched: history or knowledge.
         MODE-5  FULL is not decided on from `hybrid_from` on, except by a reset; nor SUMMARY and HYBRID below `summary_from` where
                 nothing is folded and no signal calls for it.
         MODE-6  `rules_for` returns the rules of a session: its own over its tenant's over the default (R189).
-        MODE-7  A decision that is followed settles: asked again with its mode and else the same, without a new task, it stays.
+        MODE-7  A decision that is followed settles: asked again with its mode and else the same, it stays. So does a reset, asked
+                again as the first of its task, when nothing is folded and little is said.
 
     Caller guarantees: none. Errors: none. Concurrency: any thread. Lifetime: rules may change between two calls.
     Latitude: the decision itself.
@@ -250,7 +256,8 @@ class ControlsMode(Port):
 
     Obligations
         MANAGER-28  `set_mode` puts a session into a mode, and its next window is made up as that mode says, or raises
-                    `CapabilityNotSupported` where it needs what the manager does not have. Under manual control it stays there.
+                    `CapabilityNotSupported` where it needs what the manager does not have. It stays there: who sets a mode takes
+                    control, until `set_control` gives it back.
         MANAGER-29  Under semi-automatic control nothing changes until `confirm`: then the proposed mode is the session's. After
                     `reject` it is not, and the same is not proposed again for the same question. A window always fits (D21).
         MANAGER-30  Every change of mode is a record in the log and an event, with the line `context mode: full -> summary` and
