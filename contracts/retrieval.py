@@ -174,6 +174,7 @@ class LexicalIndex(Port):
         LEXICAL-9  Calls by many tasks at once lose nothing.
         LEXICAL-10 A backend that fails raises `IndexUnavailable` with the foreign error as its cause; so does every call after
                    `close`, which may be repeated.
+        LEXICAL-11 An `add` that fails or is cancelled has stored all of its texts or none, and the index goes on working.
 
     Caller guarantees
         No id twice in a call.

@@ -68,9 +68,9 @@ class IndexFile:
             raise IndexUnavailable(f"{self.name} is closed; open another", path=self._path)
         if self._connection is not None and self._path is not None and _identity(self._path) != self._identity:
             self.drop_connection()
+            self._connection = self._opened("mode=rw")  # raises if there is none in its place
             raise IndexUnavailable(
-                f"{self.name} was deleted or replaced while it was open, and what was in it is gone: "
-                "open the index anew, it is filled again from the log",
+                f"{self.name} was replaced while it was open, and what was in it is gone: fill it again from the log",
                 path=self._path,
             )
         if self._connection is None:
