@@ -8,7 +8,7 @@ from .context import Compression
 from .messages import Message
 from .port import Port
 
-__all__ = ["CompressionStrategy", "StablePrefix"]
+__all__ = ["CompressionStrategy", "KeepsLatest", "StablePrefix"]
 
 
 class CompressionStrategy(Port):
@@ -82,4 +82,19 @@ class StablePrefix(Port):
     @property
     def target_share(self) -> float:
         """How far below the budget a cut goes, as a share of it in (0, 1]; 1 cuts no more than needed, at every turn."""
+        ...
+
+
+class KeepsLatest(Port):
+    """A folding strategy that can be told how many of the newest messages it leaves alone.
+
+    Obligations
+        STRATEGY-27  `keeping(n)` is the same strategy, but that no fold of it covers one of the newest `n` messages while they
+                     take a third of the budget at most. The strategy it was asked of stays as it is.
+
+    Caller guarantees: the number is 0 or more. Errors, concurrency, lifetime, latitude: as `FoldsHistory`.
+    """
+
+    def keeping(self, messages: int) -> CompressionStrategy:
+        """The strategy that leaves the newest `messages` alone."""
         ...

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from math import ceil
 from typing import Any
 
 import attrs
@@ -21,12 +20,14 @@ from contextport.contracts import (
     ContextManager,
     ContextStats,
     ContextStore,
+    Control,
+    ControlsMode,
     Draft,
     Event,
     EventKind,
     EventSink,
     FoldsHistory,
-    Head,
+    IndexesHistory,
     InvalidArgument,
     InvalidMessage,
     Json,
@@ -37,41 +38,44 @@ from contextport.contracts import (
     MemoryScope,
     Message,
     MessageConflict,
+    Mode,
+    ModePolicy,
+    ModeState,
     ProviderProfile,
     Receipt,
     Replays,
+    Retriever,
     ShapesWindow,
     StablePrefix,
-    StateConflict,
     TokenCounter,
     implements,
     message_tokens,
     provides,
-    verify,
 )
 from contextport.strategies import KeepRecentTokens, is_system
-from contextport.strategies.folding import FoldDecision, FoldPolicy
+from contextport.strategies.folding import FoldPolicy
+from contextport.strategies.modes import ModeMachine
 from contextport.strategies.tool_results import IngestPolicy
 
 from .compression_guard import CompressionGuard
 from .context_report import context_of, figures_of, stats_of
+from .engine_arguments import check_kind, check_number, check_ports, check_tools
 from .fold_schedule import FoldSchedule
 from .history_folder import HistoryFolder
 from .message_intake import check_session, take
+from .mode_keeper import ModeKeeper, ModeSenses
+from .prompt_change import PromptChange
 from .provider_window import NO_PROVIDER, profile_of, view_for
 from .receipt_replay import replayed
 from .result_intake import original_in_log, with_originals
-from .session_state import SessionState
-from .session_window import Basis, SessionWindow
+from .snippet_keeper import SnippetKeeper
+from .window_builder import Built, WindowBuilder
 from .window_keeper import WindowKeeper
 
 __all__ = ["ContextEngine"]
 
-_MOST_PENDING = 512  # adds remembered between two windows of a session; beyond that its window is read again
-_STATE_TRIES = 100  # lost races for one state change before it is reported
 
-
-@implements(ContextManager, AddsGroups, Compacts, Replays, ShapesWindow)
+@implements(ContextManager, AddsGroups, Compacts, ControlsMode, Replays, ShapesWindow)
 class ContextEngine:
     """Builds the window of a session from its log: system prompt, what is pinned, a mark for what is missing, the newest steps.
 
@@ -86,6 +90,12 @@ class ContextEngine:
 
     `ingest` shortens large tool results as they come in, each to a quarter of what messages may take at most; the whole ones are
     kept in the log, see `original`.
+
+    `modes` decides how each window is made up, and who may change that; the whole history is folded only in its modes SUMMARY
+    and HYBRID then. `senses` are the signals it is told of. Windows of RETRIEVAL and HYBRID have what `retriever` finds in the
+    history for their newest question, and `knowledge` in whatever else the host knows, right before that question. With one of
+    the two, there are modes: `ModeMachine`, unless others are given. `search_in` names other sessions that a session's
+    questions may reach into.
 
     `active_sessions` bounds how many sessions are held between calls; one that is not held is read from the store again.
 
@@ -109,35 +119,27 @@ class ContextEngine:
         memory: LongTermMemory | None = None,
         scope_of: Callable[[str], MemoryScope] | None = None,
         ingest: IngestPolicy | None = None,
+        modes: ModePolicy | None = None,
+        senses: ModeSenses | None = None,
+        retriever: Retriever | None = None,
+        knowledge: Retriever | None = None,
+        search_in: Callable[[str], Sequence[str]] | None = None,
     ) -> None:
-        verify(store, ContextStore)
-        verify(counter, TokenCounter)
-        if sink is not None:
-            verify(sink, EventSink)
-        if budget is not None and not isinstance(budget, Budget):
-            raise InvalidArgument(f"budget is {budget!r}; it must be a Budget, such as Budget.of({budget!r})", value=budget)
-        if not isinstance(active_sessions, int) or active_sessions < 1:
-            raise InvalidArgument(f"active_sessions is {active_sessions!r}; it must be 1 or more", value=active_sessions)
-        if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Sequence):
-            raise InvalidArgument(f"tools is a {type(tools).__name__}; it must be a list of tool schemas")
+        chosen: CompressionStrategy = strategy if strategy is not None else KeepRecentTokens(counter)
+        if modes is None and (retriever is not None or knowledge is not None):
+            modes = ModeMachine()
+        check_ports([(store, ContextStore), (counter, TokenCounter), (sink, EventSink), (chosen, CompressionStrategy)])
+        check_ports([(modes, ModePolicy), (retriever, Retriever), (knowledge, Retriever), (memory, LongTermMemory)])
+        check_kind("budget", budget, Budget, f"Budget.of({budget!r})")
+        check_kind("ingest", ingest, IngestPolicy, "IngestPolicy(counter)")
+        check_kind("folding", folding, FoldPolicy, "FoldPolicy()")
+        check_kind("senses", senses, ModeSenses, "ModeSenses()")
+        check_number("active_sessions", active_sessions)
+        check_tools(tools)
+        folds = provides(chosen, FoldsHistory)
         self._store = store
         self._counter = counter
         self._learner = counter if provides(counter, LearnsFromUsage) else None
-        chosen: CompressionStrategy = strategy if strategy is not None else KeepRecentTokens(counter)
-        verify(chosen, CompressionStrategy)
-        folds = provides(chosen, FoldsHistory)
-        if ingest is not None and not isinstance(ingest, IngestPolicy):
-            raise InvalidArgument(
-                f"ingest is {ingest!r:.80}; it must be an IngestPolicy, such as IngestPolicy(counter), or None",
-                name="ingest",
-                value=ingest,
-            )
-        if folding is not None and not isinstance(folding, FoldPolicy):
-            raise InvalidArgument(
-                f"folding is {folding!r:.80}; it must be a FoldPolicy, such as FoldPolicy(), or None",
-                name="folding",
-                value=folding,
-            )
         self._ingest = ingest
         self._strategy = chosen
         self._strict = strict
@@ -170,6 +172,22 @@ class ContextEngine:
             model=model,
             report=self._emit,
             most_held=active_sessions,
+        )
+        self._modes: ModeKeeper | None = None
+        if modes is not None:
+            felt = senses or ModeSenses()
+            self._modes = ModeKeeper(policy=modes, senses=felt, store=store, counter=counter, clock=clock, report=self._emit)
+        self._searches = retriever if provides(retriever, IndexesHistory) else None
+        snippets: SnippetKeeper | None = None
+        if retriever is not None or knowledge is not None:
+            snippets = SnippetKeeper(history=retriever, knowledge=knowledge, counter=counter, report=self._emit, others=search_in)
+        self._builder = WindowBuilder(
+            store=store,
+            counter=counter,
+            windows=self._windows,
+            folds=self._folds,
+            modes=self._modes,
+            snippets=snippets,
         )
         self._config = self._digest()
         self._most_of_a_result = self._windows.room(None, None).limit // 4  # fixed: a message that comes again is shortened alike
@@ -208,7 +226,7 @@ class ContextEngine:
     async def _append_with_prompt(self, session_id: str, taken: tuple[Message, ...]) -> tuple[Message, ...]:
         """Append messages of which the first may become the system prompt."""
         prompt, rest = attrs.evolve(taken[0], kind=Kind.SYSTEM_PROMPT), taken[1:]
-        if await self._change_prompt(session_id, prompt, rest, only_if_new=True):
+        if await self._change_prompt(session_id, PromptChange(prompt=prompt, rest=rest, only_if_new=True)):
             return tuple([message for message in taken if message.kind is not Kind.RECORD])
         try:
             return await self._append(session_id, taken)
@@ -225,7 +243,9 @@ class ContextEngine:
         if self._folds is not None:
             usage = self._windows.usage_after_adds(session_id)
             if usage is not None:
-                self._folds.added(usage)
+                self._folds.added(self._builder.with_rules(usage))
+        if self._searches is not None:
+            self._searches.note_added(session_id)
         if self._sink is not None:
             said = [entry for entry in entries if entry.message.in_conversation]
             added = {"messages": len(said), "last_seq": entries[-1].seq, "tokens": sum(entry.tokens for entry in said)}
@@ -243,33 +263,16 @@ class ContextEngine:
         if not isinstance(prompt, str):
             raise InvalidArgument(f"the system prompt is a {type(prompt).__name__}; it must be a string")
         message = Message.system(prompt, kind=Kind.SYSTEM_PROMPT) if prompt else None
-        await self._change_prompt(session_id, message, (), only_if_new=False)
+        await self._change_prompt(session_id, PromptChange(prompt=message))
 
-    async def _change_prompt(
-        self, session_id: str, prompt: Message | None, rest: Sequence[Message], *, only_if_new: bool
-    ) -> bool:
-        """Set the prompt and append `rest` in one step. False if it is to be the first word of a session that has begun."""
-        if prompt is not None:
-            self._windows.room(prompt, None)
-        drafts = [self._draft(message) for message in (prompt, *rest) if message is not None]
-        for _ in range(_STATE_TRIES):
-            head = await self._store.head(session_id)
-            state = SessionState.of(head)
-            current = state.prompt
-            if only_if_new and (head.messages or current is not None):
-                return False
-            if not rest and prompt is not None and current is not None and _same_words(prompt, current):
-                return True
-            try:
-                changed = attrs.evolve(state, prompt=prompt).dump()
-                await self._store.put_state(session_id, changed, expected=head.state_version, drafts=drafts)
-            except StateConflict:
-                continue
-            self._emit(session_id, EventKind.SYSTEM_PROMPT_SET, {"tokens": self._windows.size_of(prompt)})
-            return True
-        raise StateConflict(
-            f"the system prompt lost {_STATE_TRIES} races against other writers; try again", session_id=session_id
-        )
+    async def _change_prompt(self, session_id: str, change: PromptChange) -> bool:
+        """Make the change; False where it does not hold."""
+        if change.prompt is not None:
+            self._windows.room(change.prompt, None)
+        holds, new = await change.make(session_id, self._store, self._draft)
+        if new:
+            self._emit(session_id, EventKind.SYSTEM_PROMPT_SET, {"tokens": self._windows.size_of(change.prompt)})
+        return holds
 
     # --- the window ---------------------------------------------------------------------------------------------------
 
@@ -284,66 +287,31 @@ class ContextEngine:
         if max_tokens is not None and (not isinstance(max_tokens, int) or isinstance(max_tokens, bool)):
             raise InvalidArgument(f"max_tokens is {max_tokens!r}; it must be a whole number of tokens", value=max_tokens)
         provider = profile_of(profile)
-        head, window, outlook = await self._current(session_id, max_tokens)
+        built = await self._builder.built(session_id, max_tokens)
         if provider is None:
-            context = context_of(head, window, window.view, NO_PROVIDER, config=self._config, outlook=outlook)
+            context = context_of(built, built.window.view, NO_PROVIDER, config=self._config)
         else:
-            context = await self._context_for(provider, head, window, outlook)
+            context = await self._context_for(provider, built)
         if self._sink is not None:
             self._emit(session_id, EventKind.CONTEXT_BUILT, figures_of(context))
         return context
 
-    async def _current(self, session_id: str, max_tokens: int | None) -> tuple[Head, SessionWindow, FoldDecision | None]:
-        """The session's head and window, after a fold that was due and did not take too long."""
-        head = await self._store.head(session_id)
-        basis = await self._windows.basis(head, max_tokens)
-        if self._folds is None or max_tokens is not None:
-            return head, await self._window(head, basis, once=max_tokens is not None), None
-        usage = self._windows.usage(head, basis)
-        outlook, folded = await self._folds.before_window(usage)
-        head, basis = await self._after_fold(head, basis, folded)
-        window = await self._window(head, basis)
-        if not outlook.wait:
-            now = self._windows.usage(head, basis)  # with what was brought back, and what no count foresees
-            now = attrs.evolve(now, used=max(now.used, now.limit)) if window.is_cut else now
-            if now.used > usage.used:
-                outlook, folded = await self._folds.before_window(now)
-                if folded:
-                    head, basis = await self._after_fold(head, basis, folded)
-                    window = await self._window(head, basis)
-        return head, window, outlook
-
-    async def _window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
-        """The window, with the original words that its questions ask about."""
-        window = await self._windows.window(head, basis, once=once)
-        return window if basis.fold is None else await self._windows.with_fragments(head.session_id, window)
-
-    async def _after_fold(self, head: Head, basis: Basis, folded: bool) -> tuple[Head, Basis]:
-        """The head and the basis as they are now, if the log was `folded` since."""
-        if not folded:
-            return head, basis
-        head = await self._store.head(head.session_id)
-        return head, await self._windows.basis(head, None)
-
-    async def _context_for(
-        self, provider: ProviderProfile, head: Head, window: SessionWindow, outlook: FoldDecision | None
-    ) -> Context:
+    async def _context_for(self, provider: ProviderProfile, built: Built) -> Context:
         """The window as the provider takes it. Where repairs make it larger than its limit, a smaller window is repaired."""
-        basis = window.basis
-        room = basis.room
-        left = room.left
+        basis = built.window.basis
+        excess = 0
         while True:
-            view, notes = view_for(window, provider, self._tools, self._counter)
-            excess = view.tokens - room.limit
-            if excess <= 0:
-                return context_of(head, attrs.evolve(window, basis=basis), view, notes, config=self._config, outlook=outlook)
-            left -= ceil(excess * room.ratio)
+            view, notes = view_for(built.window, provider, self._tools, self._counter)
+            over = view.tokens - basis.limit
+            if over <= 0:
+                window = attrs.evolve(built.window, basis=basis)
+                return context_of(attrs.evolve(built, window=window), view, notes, config=self._config)
+            excess += over
             try:
-                smaller = attrs.evolve(basis, room=self._windows.room(basis.prompt, left + self._tool_tokens))
-                window = await self._windows.window(head, smaller, once=True)
+                built = await self._builder.smaller(attrs.evolve(built, window=attrs.evolve(built.window, basis=basis)), excess)
             except BudgetTooSmall as error:
                 why = f"the window takes {view.tokens} tokens in the form that {provider.name} accepts"
-                raise room.too_small(view.tokens, why) from error
+                raise basis.room.too_small(view.tokens, why) from error
 
     # --- the rest -----------------------------------------------------------------------------------------------------
 
@@ -355,11 +323,9 @@ class ContextEngine:
 
     async def get_context_stats(self, session_id: str) -> ContextStats:
         check_session(session_id)
-        head, window, _ = await self._current(session_id, None)
+        built = await self._builder.built(session_id, None)
         prices = None if self._folds is None else self._folds.policy.prices
-        return stats_of(
-            head, window, self._counter, tool_tokens=self._tool_tokens, model_window=self._budget.window, prices=prices
-        )
+        return stats_of(built, self._counter, tool_tokens=self._tool_tokens, model_window=self._budget.window, prices=prices)
 
     async def original(self, session_id: str, message_id: str) -> Message | None:
         """The whole of a tool result that `ingest` shortened; None if there is none of that id in the current epoch."""
@@ -375,15 +341,55 @@ class ContextEngine:
                 f"the strategy {type(self._strategy).__name__} does not fold history: use one that does, such as FoldOldest",
                 port="FoldsHistory",
             )
-        head = await self._store.head(session_id)
-        basis = await self._windows.basis(head, max_tokens)
-        usage = self._windows.usage(head, basis)
-        return await self._folds.compact(usage)
+        return await self._folds.compact(await self._builder.usage_now(session_id, max_tokens))
+
+    # --- modes ----------------------------------------------------------------------------------------------------------
+
+    async def mode_state(self, session_id: str) -> ModeState:
+        return await self._mode_keeper(session_id).state(session_id)
+
+    async def set_mode(self, session_id: str, mode: Mode, *, new_task: bool = False) -> ModeState:
+        """Put the session into a mode, where it stays until `set_control` gives it back. Raises `CapabilityNotSupported` for a
+        mode that needs a folding strategy, or something to search, where there is none."""
+        keeper = self._mode_keeper(session_id)
+        if not isinstance(mode, Mode):
+            raise InvalidArgument(f"mode is {mode!r}; it must be a Mode, such as Mode.FULL", name="mode", value=mode)
+        self._builder.check_mode(mode)
+        return await keeper.set_mode(session_id, mode, new_task=new_task)
+
+    async def set_control(self, session_id: str, control: Control | None) -> ModeState:
+        keeper = self._mode_keeper(session_id)
+        if control is not None and not isinstance(control, Control):
+            raise InvalidArgument(
+                f"control is {control!r}; it must be a Control, such as Control.MANUAL, or None", name="control", value=control
+            )
+        return await keeper.set_control(session_id, control)
+
+    async def confirm(self, session_id: str, proposal_id: str) -> ModeState:
+        return await self._mode_keeper(session_id).confirm(session_id, proposal_id)
+
+    async def reject(self, session_id: str, proposal_id: str) -> ModeState:
+        return await self._mode_keeper(session_id).reject(session_id, proposal_id)
+
+    def _mode_keeper(self, session_id: str) -> ModeKeeper:
+        check_session(session_id)
+        if self._modes is None:
+            raise CapabilityNotSupported(
+                "this manager has no modes: make it with modes=ModeMachine(), or with a retriever", port="ModePolicy"
+            )
+        return self._modes
+
+    # --- the rest -----------------------------------------------------------------------------------------------------
 
     async def settle(self) -> None:
-        """Wait until no fold is being made in the background. A program that ends before loses nothing: it is made next time."""
+        """Wait until nothing is being done in the background: no fold is made, nothing prepared for searches.
+
+        A program that ends before loses nothing: it is done next time.
+        """
         if self._folds is not None:
             await self._folds.settle()
+        if self._searches is not None:
+            await self._searches.settle()
 
     async def replay(self, receipt: Receipt) -> tuple[Message, ...]:
         return await replayed(receipt, self._store)
@@ -440,8 +446,3 @@ class ContextEngine:
 def _own_scope(session_id: str) -> MemoryScope:
     """The scope of a session that shares its memory with no other."""
     return MemoryScope(subject=session_id)
-
-
-def _same_words(one: Message, other: Message) -> bool:
-    """Whether two system prompts are the same but for their ids."""
-    return one.parts == other.parts and one.role == other.role

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from contextport.contracts import Context, ContextStats, Head, Json, Kind, Mode, Receipt, TokenCounter
+from contextport.contracts import Context, ContextStats, Json, Kind, Mode, Receipt, TokenCounter
 from contextport.contracts.counting import total_tokens
 from contextport.strategies import newest_question
-from contextport.strategies.folding import FoldDecision, Prices
+from contextport.strategies.folding import Prices
 
 from .provider_window import ProviderNotes
 from .session_window import SessionWindow, View
+from .window_builder import Built
 
 __all__ = ["context_of", "figures_of", "mode_of", "stats_of"]
 
 
-def context_of(
-    head: Head, window: SessionWindow, view: View, notes: ProviderNotes, *, config: str, outlook: FoldDecision | None
-) -> Context:
+def context_of(built: Built, view: View, notes: ProviderNotes, *, config: str) -> Context:
     """The context of a window in the given view: its own, or the one made for a provider, with notes on that."""
+    head, window, outlook = built.head, built.window, built.outlook
     omitted = window.region.messages - view.said
     mode = mode_of(window)
     receipt = Receipt(
@@ -35,11 +35,11 @@ def context_of(
         session_id=head.session_id,
         messages=view.messages,
         tokens=view.tokens,
-        limit=window.basis.room.limit,
+        limit=window.basis.limit,
         mode=mode,
         is_compressed=omitted > 0 or bool(view.shortened),
         omitted_count=omitted,
-        folded_count=window.region.folded if mode is Mode.SUMMARY else 0,
+        folded_count=_folded(window),
         shortened=view.shortened,
         reason=view.reason,
         repairs=notes.repairs,
@@ -48,11 +48,10 @@ def context_of(
     )
 
 
-def stats_of(
-    head: Head, window: SessionWindow, counter: TokenCounter, *, tool_tokens: int, model_window: int, prices: Prices | None
-) -> ContextStats:
+def stats_of(built: Built, counter: TokenCounter, *, tool_tokens: int, model_window: int, prices: Prices | None) -> ContextStats:
     """The facts about a session whose window this is; `prices` are those of its folds."""
-    view, room, system = window.view, window.basis.room, window.basis.system
+    head, window = built.head, built.window
+    view, limit, system = window.view, window.basis.limit, window.basis.system
     fold = window.region.fold
     spent = None if fold is None else fold.record.usage_so_far
     question = newest_question(view.messages)
@@ -67,25 +66,33 @@ def stats_of(
         last_turn_tokens=total_tokens(last_turn, counter),
         summary_tokens=total_tokens((m for m in view.messages if m.kind is Kind.SUMMARY), counter),
         facts_tokens=total_tokens((m for m in view.messages if m.kind is Kind.FACTS), counter),
-        folded_count=window.region.folded if mode_of(window) is Mode.SUMMARY else 0,
+        folded_count=_folded(window),
         summarizer_input_tokens=0 if spent is None else spent.input_tokens,
         summarizer_output_tokens=0 if spent is None else spent.output_tokens,
         summarizer_cost=0.0 if spent is None or prices is None else prices.summary_cost(spent),
         tool_schema_tokens=tool_tokens,
-        limit=room.limit,
+        limit=limit,
         window=model_window,
-        usage_ratio=(view.tokens - system) / (room.limit - system),
-        token_ratio=room.ratio,
+        usage_ratio=(view.tokens - system) / (limit - system),
+        token_ratio=window.basis.room.ratio,
         mode=mode_of(window),
         counter=counter.name,
     )
 
 
 def mode_of(window: SessionWindow) -> Mode:
-    """How a window is made up: with a summary, or of what was said alone."""
-    if window.region.fold is None:
-        return Mode.FULL
-    return Mode.SUMMARY if any(message.kind is Kind.SUMMARY for message in window.view.messages) else Mode.FULL
+    """The mode of the window's session; where a manager has no modes, how it is made up: with a summary or without."""
+    mode = window.basis.plan.mode
+    return mode if mode is not None else Mode.SUMMARY if _has_summary(window) else Mode.FULL
+
+
+def _folded(window: SessionWindow) -> int:
+    """How many messages the summary in the window stands for."""
+    return window.region.folded if _has_summary(window) else 0
+
+
+def _has_summary(window: SessionWindow) -> bool:
+    return window.region.fold is not None and any(message.kind is Kind.SUMMARY for message in window.view.messages)
 
 
 def figures_of(context: Context) -> dict[str, Json]:

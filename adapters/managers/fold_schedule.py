@@ -28,7 +28,7 @@ class FoldUsage:
 
     Part of it are the system prompt, `system`, and summary and facts, `memory`. `mean` is the size of one message, `turns` the
     requests since the last fold, as half of the messages since. All that is so after the fold whose record is entry `fold` of
-    the epoch, 0 for none.
+    the epoch, 0 for none. `keep` is how many of the newest messages stay, where it is not what the policy says.
     """
 
     session_id: str
@@ -40,6 +40,7 @@ class FoldUsage:
     memory: int
     mean: int
     turns: int
+    keep: int | None = None
 
 
 def usage_of(head: Head, fold: LiveFold | None, *, system: int, limit: int, recalled: int = 0) -> FoldUsage:
@@ -100,12 +101,12 @@ class FoldSchedule:
         if decision.act:
             self._start(usage, decision)
 
-    async def before_window(self, usage: FoldUsage) -> tuple[FoldDecision, bool]:
-        """Start a fold if one is due before a window is made, and wait for it if there is no room without (D17).
+    async def before_window(self, usage: FoldUsage, *, asked: bool = False) -> tuple[FoldDecision, bool]:
+        """Start a fold if one is due before a window is made, or `asked` for; wait for it if there is no room without (D17).
 
         Returns the decision, and whether a fold was waited for to its end: of this process or, if it lost the race, of another.
         """
-        decision = self._decided(usage)
+        decision = self._decided(usage, asked=asked)
         progress = self._progress(usage.session_id)
         progress.requested_at, progress.is_stale = self.clock(), False
         if decision.act:
@@ -135,10 +136,11 @@ class FoldSchedule:
         while tasks := {p.task for p in self._sessions.values() if p.task is not None and _here(p.task)}:
             await asyncio.wait(tasks)
 
-    def _decided(self, usage: FoldUsage) -> FoldDecision:
+    def _decided(self, usage: FoldUsage, *, asked: bool = False) -> FoldDecision:
         policy, room = self.policy, usage.limit - usage.system
         progress = self._sessions.get(usage.session_id) or _Progress()
-        latest = min(usage.used - usage.system - usage.memory, policy.keep_latest * usage.mean)
+        keep = policy.keep_latest if usage.keep is None else usage.keep
+        latest = min(usage.used - usage.system - usage.memory, keep * usage.mean)
         now = self.clock()
         last = None
         grown = usage.used - progress.tried_tokens
@@ -155,11 +157,12 @@ class FoldSchedule:
             since_last_request=None if progress.requested_at is None else now - progress.requested_at,
             last_try=last,
             in_flight=progress.task is not None and _running(progress.task),
+            asked=asked,
         )
 
     def _start(self, usage: FoldUsage, decision: FoldDecision) -> None:
         place = usage.epoch, usage.fold
-        task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(decision.reason), after=place)
+        task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(decision.reason), after=place, keep=usage.keep)
         self._progress(usage.session_id).task = asyncio.get_running_loop().create_task(self._folded(task, usage))
 
     async def _folded(self, task: FoldTask, usage: FoldUsage) -> bool:
@@ -186,7 +189,7 @@ class FoldSchedule:
 
     async def _asked(self, usage: FoldUsage) -> bool:
         """Make a fold that a host waits for, and hand on whatever fails but the time limit."""
-        task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(FoldReason.ASKED))
+        task = FoldTask(session_id=usage.session_id, limit=usage.limit, reason=str(FoldReason.ASKED), keep=usage.keep)
         try:
             async with asyncio.timeout(self.policy.give_up_seconds):
                 outcome = await self.folder.fold(task, partial(self.report, usage.session_id))

@@ -18,7 +18,7 @@ from contextport.strategies.facts import fragment_of
 from .live_fold import LiveFold
 from .session_window import SessionWindow, slots_of
 
-__all__ = ["Fragments", "fragments_for", "with_fragments"]
+__all__ = ["Fragments", "fragments_for", "places_asked", "with_fragments"]
 
 _ROOM_SHARE = 0.1  # of the window, for one question
 _MOST_TOKENS = 500
@@ -81,6 +81,16 @@ def _new_questions(messages: Sequence[Message], known: Fragments) -> list[Messag
                 break
             new.insert(0, message)
     return new
+
+
+async def places_asked(fold: LiveFold, question: Message) -> tuple[int, ...]:
+    """The newest log entry of each fact that the question names and the fold covers, in the order of the facts."""
+    if len(question.text) > _LONGEST_QUESTION:
+        return ()
+    record = fold.record
+    facts = (await fold.index()).asked(question)
+    newest = [max([record.places.get(source, 0) for source in fact.sources], default=0) for fact in facts]
+    return tuple(dict.fromkeys([place for place in newest if 0 < place <= record.through]))
 
 
 async def _originals(

@@ -26,6 +26,7 @@ from contextport.contracts import (
     FoldsHistory,
     Head,
     Json,
+    KeepsLatest,
     Kind,
     LongTermMemory,
     MemoryScope,
@@ -63,13 +64,15 @@ _STATE_TRIES = 100  # lost races against other changes of the state before a fol
 class FoldTask:
     """What is asked for: a window of `session_id` well below `limit` counted tokens; `reason` is a code.
 
-    `after` is what the fold was decided on, as epoch and record of the fold before (0 for none); None for any.
+    `after` is what the fold was decided on, as epoch and record of the fold before (0 for none); None for any. `keep` is how many
+    of the newest messages stay, where it is not what the strategy would keep.
     """
 
     session_id: str
     limit: int
     reason: str = ""
     after: tuple[int, int] | None = None
+    keep: int | None = None
 
 
 class FoldOutcome(Enum):
@@ -175,7 +178,10 @@ class HistoryFolder:
         size = total_tokens(given.messages, self.counter)
         if size < 2:
             return FoldOutcome.NOTHING
-        result = await self.strategy.compress(given.messages, max(0, min(task.limit, size - 1)))
+        strategy = self.strategy
+        if task.keep is not None and provides(strategy, KeepsLatest):
+            strategy = strategy.keeping(task.keep)
+        result = await strategy.compress(given.messages, max(0, min(task.limit, size - 1)))
         fold = result.fold
         if fold is None:
             report(EventKind.FOLD_FAILED, {"reason": result.reason, "tokens": size})

@@ -1,4 +1,4 @@
-"""What a session's state says: its system prompt, its live fold, and how far its facts went to long-term memory.
+"""What a session's state says: its system prompt, its live fold, its mode, and how far its facts went to long-term memory.
 
 The state is read with the head and changed by compare-and-set. Every version of the prompt and every fold is in the log too.
 """
@@ -11,9 +11,20 @@ from typing import Any, cast
 import attrs
 from attrs import frozen
 
-from contextport.contracts import Head, Json, Message, StoreCorrupt, dump_json, dump_message, load_message
+from contextport.contracts import (
+    Control,
+    Head,
+    Json,
+    Message,
+    Mode,
+    ModeProposal,
+    StoreCorrupt,
+    dump_json,
+    dump_message,
+    load_message,
+)
 
-__all__ = ["FoldPlace", "SessionState", "prompt_of"]
+__all__ = ["FoldPlace", "SessionMode", "SessionState", "prompt_of"]
 
 
 @frozen(kw_only=True)
@@ -35,11 +46,57 @@ class FoldPlace:
 
 
 @frozen(kw_only=True)
+class SessionMode:
+    """What is kept of a session's mode: in which one it is, None for that of the rules, and who decides, None for the rules.
+
+    The task of now began with entry `floor` of `epoch`, before which there were `floor_tokens` tokens. `refused` is the question
+    and the mode that a person did not want for it. `line` tells of the last transition. `rules` is a digest of the rules that
+    were last seen.
+    """
+
+    epoch: int = 1
+    mode: Mode | None = None
+    control: Control | None = None
+    floor: int = 0
+    floor_tokens: int = 0
+    proposal: ModeProposal | None = None
+    refused: tuple[str, str] = ("", "")
+    line: str = ""
+    rules: str = ""
+
+    def at(self, epoch: int) -> SessionMode:
+        """What still holds in an epoch: of an earlier one, only who decides."""
+        return self if epoch == self.epoch else SessionMode(epoch=epoch, control=self.control, rules=self.rules)
+
+    def as_json(self) -> dict[str, Json]:
+        """The mode as a JSON object."""
+        return attrs.asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> SessionMode:
+        """What `as_json` gave."""
+        mode, control, proposal = value["mode"], value["control"], value["proposal"]
+        known = None if proposal is None else ModeProposal(**{**proposal, "mode": Mode(proposal["mode"])})
+        return cls(
+            epoch=int(value["epoch"]),
+            mode=None if mode is None else Mode(mode),
+            control=None if control is None else Control(control),
+            floor=int(value["floor"]),
+            floor_tokens=int(value["floor_tokens"]),
+            proposal=known,
+            refused=(str(value["refused"][0]), str(value["refused"][1])),
+            line=str(value["line"]),
+            rules=str(value["rules"]),
+        )
+
+
+@frozen(kw_only=True)
 class SessionState:
     """`flushed` is the epoch and the last seq whose facts the long-term memory has. A fold of an earlier epoch is none."""
 
     prompt: Message | None = None
     fold: FoldPlace | None = None
+    mode: SessionMode | None = None
     flushed: tuple[int, int] = (0, 0)
 
     @classmethod
@@ -50,10 +107,12 @@ class SessionState:
         try:
             value = cast(dict[str, Any], json.loads(head.state))
             prompt, fold, flushed = value["prompt"], value.get("fold"), value.get("flushed", [0, 0])
+            mode = value.get("mode")
             place = None if fold is None else FoldPlace(**fold)
             return cls(
                 prompt=None if prompt is None else load_message(prompt),
                 fold=place if place is not None and place.is_of(head) else None,
+                mode=None if mode is None else SessionMode.from_json(mode).at(head.epoch),
                 flushed=(int(flushed[0]), int(flushed[1])),
             )
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
@@ -64,6 +123,8 @@ class SessionState:
         value: dict[str, Json] = {"prompt": None if self.prompt is None else dump_message(self.prompt)}
         if self.fold is not None:
             value["fold"] = attrs.asdict(self.fold)
+        if self.mode is not None:
+            value["mode"] = self.mode.as_json()
         if self.flushed != (0, 0):
             value["flushed"] = list(self.flushed)
         return dump_json(value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import ceil
 
+import attrs
 from attrs import define, field
 
 from contextport.contracts import (
@@ -26,10 +27,13 @@ from contextport.contracts import (
     remember_tokens,
 )
 from contextport.contracts.counting import message_sizes, total_tokens
-from contextport.strategies import arrange, gap_marker
+from contextport.strategies import arrange, gap_marker, is_system, newest_question
+from contextport.strategies.atoms import MEMORY
 
 from .live_fold import LiveFold
 from .outliving import STEP_REACH, outliving
+from .session_state import SessionMode
+from .window_plan import NO_MODES, WindowPlan
 
 __all__ = [
     "Basis",
@@ -39,6 +43,7 @@ __all__ = [
     "View",
     "newest_steps",
     "note_sizes",
+    "placed",
     "rewritings_in",
     "said_in",
     "shown_in",
@@ -181,6 +186,10 @@ class Room:
     def __attrs_post_init__(self) -> None:
         self.limit = int(self.left / self.ratio)
 
+    def with_more(self, tokens: int) -> Room:
+        """The room with so many counted tokens more, or less."""
+        return Room(left=self.left + ceil(tokens * self.ratio), available=self.available, ratio=self.ratio)
+
     def too_small(self, needed: int, why: str) -> BudgetTooSmall:
         """The error for a window of `needed` counted tokens, in the terms of the budget: a budget of that size would do."""
         least = ceil(needed * self.ratio) + self.available - self.left
@@ -196,7 +205,9 @@ class Room:
 class Basis:
     """What a window was made for, apart from the conversation: which session's epoch, with which prompt and how much room.
 
-    `system` is the size of the prompt in tokens. `fold` is what the window begins with.
+    `system` is the size of the prompt in tokens. `fold` is what the window begins with, `live` the session's fold also where its
+    `plan` has no place for one. `mode` is what the session's state says of modes. `reserve` tokens are taken out of the room for
+    what is put in beside the conversation; `outside` tokens of the budget are for nothing else (`Budget.tool_reserve`).
     """
 
     incarnation: str
@@ -206,15 +217,27 @@ class Basis:
     system: int
     room: Room
     fold: LiveFold | None = None
+    live: LiveFold | None = None
+    mode: SessionMode | None = None
+    plan: WindowPlan = NO_MODES
+    extra: int = 0
+    reserve: int = 0
+    outside: int = 0
 
-    def serves(self, head: Head, ratio: float) -> bool:
-        """Whether a window on this basis can be grown to the log at `head`, at `ratio` real tokens per counted one."""
-        return (
-            self.epoch == head.epoch
-            and self.state_version == head.state_version
-            and self.incarnation == head.incarnation
-            and self.room.ratio == ratio
-        )
+    @property
+    def limit(self) -> int:
+        """What system prompt, messages and all that is put in beside them may take, in counted tokens."""
+        return self.room.limit + self.reserve + self.outside
+
+    def is_at(self, head: Head) -> bool:
+        """Whether it is of the session's epoch and state at `head`."""
+        return self.epoch == head.epoch and self.state_version == head.state_version and self.incarnation == head.incarnation
+
+    def serves(self, head: Head, ratio: float, plan: WindowPlan, extra: int) -> bool:
+        """Whether a window on this basis can be grown to the log at `head`: at `ratio` real tokens per counted one, by the same
+        plan, and with `extra` tokens for what is put in besides snippets.
+        """
+        return self.is_at(head) and self.room.ratio == ratio and self.extra == extra and (self.plan is plan or self.plan == plan)
 
 
 @define(kw_only=True)
@@ -328,6 +351,22 @@ def rewritings_in(messages: Iterable[Message], region: Region) -> tuple[Shorteni
     shorter = region.fold.rewritten
     texts = {entry.message.id: entry.message.text for entry in region.entries if entry.message.id in shorter}
     return tuple([Shortening(m.id, len(texts[m.id]), len(m.text)) for m in messages if shorter.get(m.id) is m])
+
+
+def placed(window: SessionWindow, first: Sequence[Message], late: Sequence[Message], tokens: int) -> SessionWindow:
+    """The window with `first` after its system prompt, summary and facts, and `late` before its newest question; they take
+    `tokens` together.
+    """
+    messages = list(window.view.messages)
+    question = newest_question(messages)
+    place = len(messages) if question is None else question
+    messages[place:place] = late
+    start = next((n for n, m in enumerate(messages) if not is_system(m) and m.kind not in MEMORY), len(messages))
+    messages[start:start] = first
+    slots = slots_of(messages, window.region.sources)
+    return attrs.evolve(
+        window, view=attrs.evolve(window.view, messages=tuple(messages), tokens=window.view.tokens + tokens, slots=slots)
+    )
 
 
 def said_in(messages: Iterable[Message]) -> int:

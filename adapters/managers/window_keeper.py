@@ -29,8 +29,9 @@ from .fold_schedule import FoldUsage, usage_of
 from .fragment_recall import Fragments, fragments_for, with_fragments
 from .live_fold import read_live_fold
 from .region_reader import read_region
-from .session_state import SessionState
+from .session_state import SessionMode, SessionState
 from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, rewritings_in, said_in, slots_of, stand_ins_in
+from .window_plan import NO_MODES, WindowPlan
 
 __all__ = ["WindowKeeper"]
 
@@ -83,22 +84,71 @@ class WindowKeeper:
     most_held: int
     held: OrderedDict[str, _Session] = attrs.field(init=False, factory=OrderedDict[str, _Session])
 
-    async def basis(self, head: Head, max_tokens: int | None) -> Basis:
-        """What a window at `head` is made on: that of the held one if it still serves, else what the state says."""
+    async def basis(self, head: Head, max_tokens: int | None, plan: WindowPlan = NO_MODES, extra: int = 0) -> Basis:
+        """What a window at `head` is made on: that of the held one if it still serves, else what the state says.
+
+        `extra` tokens are kept free for what is put in besides snippets.
+        """
         held = self.held.get(head.session_id)
-        if held is not None and held.window.basis.serves(head, self.ratio()):
-            basis = held.window.basis
-            return basis if max_tokens is None else attrs.evolve(basis, room=self.room(basis.prompt, max_tokens))
-        state = SessionState.of(head)
+        known = None if held is None or not held.window.basis.is_at(head) else held.window.basis
+        if known is not None and max_tokens is None and known.serves(head, self.ratio(), plan, extra):
+            return known
+        if known is not None:
+            prompt, system, live, mode = known.prompt, known.system, known.live, known.mode
+        else:
+            state = SessionState.of(head)
+            prompt, system, mode = state.prompt, self.size_of(state.prompt), state.mode
+            live = await read_live_fold(self.store, head, state, self.counter)
+        room, reserve, outside = self._shared(prompt, max_tokens, plan, extra)
         return Basis(
             incarnation=head.incarnation,
             epoch=head.epoch,
             state_version=head.state_version,
-            prompt=state.prompt,
-            system=self.size_of(state.prompt),
-            room=self.room(state.prompt, max_tokens),
-            fold=await read_live_fold(self.store, head, state, self.counter),
+            prompt=prompt,
+            system=system,
+            room=room,
+            fold=live if plan.folded else None,
+            live=live,
+            mode=mode,
+            plan=plan,
+            extra=extra,
+            reserve=reserve,
+            outside=outside,
         )
+
+    def mode_at(self, head: Head) -> SessionMode | None:
+        """What the session's state at `head` says of modes."""
+        held = self.held.get(head.session_id)
+        basis = None if held is None else held.window.basis
+        return basis.mode if basis is not None and basis.is_at(head) else SessionState.of(head).mode
+
+    async def narrowed(self, session_id: str, window: SessionWindow) -> SessionWindow:
+        """The window with no more of the conversation than its plan shows."""
+        entries, plan = window.region.entries, window.basis.plan
+        start = _start_of(entries, plan)
+        if not start:
+            return window
+        shown = entries[start:]
+        region = Region(
+            kept=(),
+            tail=shown,
+            messages=len(shown) + _missing(shown, window.region),
+            tokens=sum([entry.tokens for entry in shown]),
+            last_seq=window.region.last_seq,
+        )
+        view = await self._view(session_id, region, window.basis.prompt, window.basis.room)
+        return attrs.evolve(window, view=view)
+
+    def _shared(self, prompt: Message | None, max_tokens: int | None, plan: WindowPlan, extra: int) -> tuple[Room, int, int]:
+        """The room for the conversation, what of it is kept for other things, and what the budget has for those alone."""
+        room = self.room(prompt, max_tokens)
+        if not extra and not plan.snippets:
+            return room, 0, 0
+        outside = int(self.budget.tool_reserve / room.ratio) if max_tokens is None else 0
+        wanted = extra + plan.reserve_in(room.limit - self.size_of(prompt))
+        reserve = max(0, wanted - outside)
+        smaller = room.with_more(-reserve)
+        return smaller, room.limit - smaller.limit, outside
 
     async def window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
         """The session's window at `head`: the held one, grown by what is new, or a fresh one, which is held unless `once`."""
@@ -249,3 +299,20 @@ class WindowKeeper:
     def ratio(self) -> float:
         """Real tokens per counted token, as far as the counter has learnt. Limits are divided by it; counts stay as they are."""
         return self.counter.token_ratio(self.model) if provides(self.counter, LearnsFromUsage) else 1.0
+
+
+def _start_of(entries: Sequence[Entry], plan: WindowPlan) -> int:
+    """The index of the first entry that the plan shows."""
+    start = next((n for n, entry in enumerate(entries) if entry.seq >= plan.floor), 0) if plan.floor else 0
+    if plan.turns is None:
+        return start
+    turns = [n for n, entry in enumerate(entries) if entry.message.opens_turn and n >= start]
+    return turns[max(0, len(turns) - 1 - plan.turns)] if turns else start
+
+
+def _missing(shown: Sequence[Entry], region: Region) -> int:
+    """How many messages of what is shown were not read, at most: a turn that is larger than the window is not read whole."""
+    if region.is_whole or not region.tail or shown[0].seq >= region.tail[0].seq:
+        return 0
+    before = [entry.seq for entry in region.kept if entry.seq >= shown[0].seq]
+    return region.tail[0].seq - before[-1] - 1 if before else 0

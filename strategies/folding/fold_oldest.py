@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 
+import attrs
 from attrs import field, frozen
 
 from contextport.contracts import (
@@ -17,6 +18,7 @@ from contextport.contracts import (
     Hint,
     InvalidArgument,
     Json,
+    KeepsLatest,
     Kind,
     Message,
     Summarizer,
@@ -48,7 +50,7 @@ _LARGE = 8_000  # tokens to read; so much is read in a thread, that others on th
 _LEAST_SUMMARY = 24  # tokens for summary message and its header where the share of a small window would be less
 
 
-@implements(CompressionStrategy, FoldsHistory)
+@implements(CompressionStrategy, FoldsHistory, KeepsLatest)
 @frozen
 class FoldOldest:
     """Replaces the oldest steps by a summary, once the conversation is over its budget; the newest stay as they are.
@@ -98,6 +100,9 @@ class FoldOldest:
 
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
         return total_tokens(messages, self.counter)
+
+    def keeping(self, messages: int) -> FoldOldest:
+        return attrs.evolve(self, policy=attrs.evolve(self.policy, keep_latest=max(1, messages)))
 
     async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
         if max_tokens < 0:

@@ -1,0 +1,36 @@
+"""What the engine is made with, checked before anything is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from contextport.contracts import InvalidArgument, verify
+
+__all__ = ["check_kind", "check_number", "check_ports", "check_tools"]
+
+
+def check_ports(parts: Sequence[tuple[object, type]]) -> None:
+    """Raise `PortMismatch` for a part that is given and does not provide its port."""
+    for part, port in parts:
+        if part is not None:
+            verify(part, port)
+
+
+def check_kind(name: str, value: object, kind: type[object], such_as: str) -> None:
+    """Raise `InvalidArgument` unless the value is of the kind, or None."""
+    if value is not None and not isinstance(value, kind):
+        raise InvalidArgument(
+            f"{name} is {value!r:.80}; it must be a {kind.__name__}, such as {such_as}, or None", name=name, value=value
+        )
+
+
+def check_number(name: str, value: object) -> None:
+    """Raise `InvalidArgument` unless the value is a whole number of 1 or more."""
+    if not isinstance(value, int) or value < 1:
+        raise InvalidArgument(f"{name} is {value!r}; it must be 1 or more", name=name, value=value)
+
+
+def check_tools(tools: object) -> None:
+    """Raise `InvalidArgument` unless it is a list of something."""
+    if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Sequence):
+        raise InvalidArgument(f"tools is a {type(tools).__name__}; it must be a list of tool schemas")

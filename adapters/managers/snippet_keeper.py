@@ -1,0 +1,110 @@
+"""What is brought back for the newest question of a session: searched once, and the same for as long as the question stands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+from attrs import define, field, frozen
+
+from contextport.contracts import EventKind, Head, Json, Message, Query, Retriever, Snippet, TokenCounter, message_tokens
+from contextport.strategies.retrieval import snippets_message
+
+from .session_window import SessionWindow
+
+__all__ = ["Asked", "SnippetKeeper"]
+
+Report = Callable[[str, EventKind, dict[str, Json]], None]
+
+_MOST_SESSIONS = 1024  # sessions whose newest question has its snippets held
+_SECONDS = 2.0  # how long a window waits for a search
+
+
+@frozen(kw_only=True)
+class Asked:
+    """A question: entry `seq` of the log, asked at `at`. `known` are the entries with facts that it names."""
+
+    message: Message
+    seq: int
+    at: float | None
+    known: tuple[int, ...] = ()
+
+
+@define
+class _Found:
+    """What was found for a question, within `tokens`, and the message that was made of it."""
+
+    question: tuple[object, ...]
+    tokens: int
+    snippets: tuple[Snippet, ...]
+    message: Message | None = None
+    room: int = -1
+
+
+@define(kw_only=True)
+class SnippetKeeper:
+    """Searches `history` and `knowledge` for questions. `others` names the sessions that a session may reach into."""
+
+    history: Retriever | None
+    knowledge: Retriever | None
+    counter: TokenCounter
+    report: Report
+    others: Callable[[str], Sequence[str]] | None = None
+    seconds: float = _SECONDS
+    _found: OrderedDict[str, _Found] = field(init=False, factory=OrderedDict[str, _Found])
+
+    async def found(self, head: Head, window: SessionWindow, asked: Asked, tokens: int) -> tuple[Snippet, ...]:
+        """The snippets for the question that are not in the window, the best first, of `tokens` at least if there are so many."""
+        plan = window.basis.plan
+        question = (asked.message.id, head.epoch, head.incarnation, plan.turns, plan.floor, plan.min_score)
+        held = self._found.get(head.session_id)
+        if held is None or held.question != question or held.tokens < tokens:
+            held = _Found(question, tokens, await self._searched(head, window, asked, tokens))
+            self._found[head.session_id] = held
+            if len(self._found) > _MOST_SESSIONS:
+                self._found.popitem(last=False)
+        self._found.move_to_end(head.session_id)
+        return held.snippets
+
+    async def message(self, head: Head, window: SessionWindow, asked: Asked, room: int, most: int) -> Message | None:
+        """The snippets as one message within `most` tokens, and within `room`, which may shrink as the turn goes on."""
+        snippets = await self.found(head, window, asked, most)
+        held = self._found[head.session_id]
+        size = 0 if held.message is None else message_tokens(held.message, self.counter)
+        if held.room < 0 or size > room:
+            held.room = min(room, most)
+            id = f"{asked.message.id}/retrieved"
+            held.message, taken = snippets_message(snippets, self.counter, held.room, id=id, question_at=asked.at)
+            told: dict[str, Json] = {"snippets": len(taken), "tokens": 0}
+            if held.message is not None:
+                told["tokens"] = message_tokens(held.message, self.counter)
+            self.report(head.session_id, EventKind.SNIPPETS_RETRIEVED, told)
+        return held.message
+
+    async def _searched(self, head: Head, window: SessionWindow, asked: Asked, tokens: int) -> tuple[Snippet, ...]:
+        """What history and knowledge have, in turns: the best of one, the best of the other, and so on."""
+        query = Query(
+            text=asked.message.text,
+            session_id=head.session_id,
+            visible=frozenset([message.id for message in window.view.messages if message.in_conversation]),
+            before=asked.seq or None,
+            sessions=() if self.others is None else tuple(self.others(head.session_id)),
+            known=asked.known,
+            min_score=window.basis.plan.min_score,
+            at=asked.at,
+        )
+        wanted = [(name, one) for name, one in (("history", self.history), ("knowledge", self.knowledge)) if one is not None]
+        answers = await asyncio.gather(*[self._ask(name, one, query, tokens) for name, one in wanted])
+        longest = max([len(answer) for answer in answers], default=0)
+        return tuple([answer[rank] for rank in range(longest) for answer in answers if rank < len(answer)])
+
+    async def _ask(self, name: str, retriever: Retriever, query: Query, tokens: int) -> tuple[Snippet, ...]:
+        """The answer of a retriever; none where it fails or takes too long, since a window does not depend on it."""
+        try:
+            async with asyncio.timeout(self.seconds):
+                return await retriever.retrieve(query, max_tokens=tokens)
+        except Exception as error:  # a retriever is foreign code
+            told: dict[str, Json] = {"retriever": name, "error": type(error).__name__}
+            self.report(query.session_id, EventKind.RETRIEVAL_FAILED, told)
+            return ()
