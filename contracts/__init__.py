@@ -95,7 +95,7 @@ from .provider_error import ErrorClassifier, ErrorKind, ErrorReading, ProviderFa
 from .retrieval import IndexedText, IndexesHistory, LexicalIndex, Matches, Query, Retriever, Snippet
 from .store import ContextStore, Draft, Durable, Entry, Head, ListsSessions, SharedAcrossProcesses
 from .stored_form import dump_message, load_message, same_message
-from .strategy import CompressionStrategy, StablePrefix
+from .strategy import CompressionStrategy, KeepsLatest, StablePrefix
 from .summary import Hint, IsGrounded, Summarizer, Summary, SummaryRequest
 from .usage import usage_from
 from .vectors import Embedder, KeepsVectors, StoredVectors, VectorIndex, Vectors
@@ -159,6 +159,7 @@ __all__ = [
     "IsGrounded",
     "Json",
     "JsonPart",
+    "KeepsLatest",
     "KeepsVectors",
     "Kind",
     "LearnsFromUsage",
