@@ -19,6 +19,7 @@ from contextport.contracts import (
 from contextport.contracts.memory import LongTermMemory
 from contextport.contracts.model import ChatModel, StopReason
 from contextport.contracts.provider_error import ErrorClassifier
+from contextport.contracts.retrieval import Retriever
 from contextport.contracts.summary import Summarizer
 
 from .rules import RuleResult, run_rule
@@ -34,6 +35,7 @@ from .suites import (
     LimitsSourceConformance,
     LongTermMemoryConformance,
     MessageCodecConformance,
+    RetrieverConformance,
     SummarizerConformance,
     TokenCounterConformance,
 )
@@ -48,6 +50,7 @@ __all__ = [
     "check_limits_source",
     "check_long_term_memory",
     "check_message_codec",
+    "check_retriever",
     "check_suite",
     "check_summarizer",
     "check_token_counter",
@@ -269,5 +272,28 @@ def check_summarizer(
 
         def sent_texts(self, summarizer: Summarizer) -> Sequence[str] | None:
             return None if sent is None else sent(summarizer)
+
+    return check_suite(Checked())
+
+
+def check_retriever(
+    make: Callable[[Mapping[str, str]], Retriever | Awaitable[Retriever]] | None = None,
+    *,
+    history: Callable[[ContextStore], Retriever | Awaitable[Retriever]] | None = None,
+    broken: Callable[[], Retriever | Awaitable[Retriever]] | None = None,
+) -> list[RuleResult]:
+    """Check retrievers that `make` builds over texts, by what people find them by; or those that `history` builds over the
+    sessions of a store. `broken` builds one whose backend fails.
+    """
+
+    class Checked(RetrieverConformance):
+        def make_retriever(self, documents: Mapping[str, str]) -> Retriever | Awaitable[Retriever]:
+            return super().make_retriever(documents) if make is None else make(documents)
+
+        def make_history_retriever(self, store: ContextStore) -> Retriever | Awaitable[Retriever] | None:
+            return None if history is None else history(store)
+
+        def broken_retriever(self) -> Retriever | Awaitable[Retriever] | None:
+            return super().broken_retriever() if broken is None else broken()
 
     return check_suite(Checked())

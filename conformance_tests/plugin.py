@@ -29,6 +29,7 @@ _PORTS = (
     "ErrorClassifier",
     "LongTermMemory",
     "Summarizer",
+    "Retriever",
 )
 _CLAIMS = "claims"  # the row of the test that holds an adapter to what it claims
 _SUITES = pytest.StashKey[dict[str, dict[str, Any]]]()

@@ -66,6 +66,7 @@ from . import (
     vector_store_rules,
 )
 from .exact_counters import WordsCounter
+from .retriever_suite import RetrieverConformance
 from .rules import NotChecked, settled
 from .scripted_answers import Scripted, SentRequest
 from .suite import Conformance
@@ -83,6 +84,7 @@ __all__ = [
     "LimitsSourceConformance",
     "LongTermMemoryConformance",
     "MessageCodecConformance",
+    "RetrieverConformance",
     "SummarizerConformance",
     "TokenCounterConformance",
 ]
@@ -425,4 +427,5 @@ SUITES: tuple[type[Conformance], ...] = (
     ErrorClassifierConformance,
     LongTermMemoryConformance,
     SummarizerConformance,
+    RetrieverConformance,
 )

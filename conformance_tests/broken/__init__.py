@@ -12,6 +12,8 @@ from . import (
     memories,
     memory_backends,
     models,
+    retriever_histories,
+    retrievers,
     sinks_and_limits,
     store_concurrency,
     store_states,
@@ -44,5 +46,7 @@ _MODULES = (
     models,
     memories,
     memory_backends,
+    retrievers,
+    retriever_histories,
     summarizers,
 )

@@ -16,12 +16,14 @@ from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
 from contextport.conformance_tests.reference_memory import ReferenceMemory
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
+from contextport.conformance_tests.reference_retriever import ReferenceRetriever
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import Backend, ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
 from contextport.conformance_tests.reference_summarizer import ReferenceSummarizer, ReferenceWriter
 from contextport.conformance_tests.reference_vector_store import ReferenceVectorStore, VectorBackend
+from contextport.conformance_tests.retriever_suite import RetrieverConformance
 from contextport.conformance_tests.rules import Rule, Status, run_rule
 from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
 from contextport.conformance_tests.suites import (
@@ -222,6 +224,16 @@ class _Memories(LongTermMemoryConformance):
         return self.adapter_class(MemoryBackend(down=True))
 
 
+class _Retrievers(RetrieverConformance):
+    adapter_class = ReferenceRetriever
+
+    def make_history_retriever(self, store: ContextStore) -> ReferenceRetriever:
+        return self.adapter_class(store)
+
+    def broken_retriever(self) -> ReferenceRetriever:
+        return self.adapter_class(ReferenceStore(), down=True)
+
+
 class _Summarizers(SummarizerConformance):
     adapter_class = ReferenceSummarizer
     patience = 1.0
@@ -254,6 +266,7 @@ HEALTHY: tuple[type[Any], ...] = (
     _Models,
     _Classifiers,
     _Memories,
+    _Retrievers,
     _Summarizers,
 )
 

@@ -19,6 +19,7 @@ from contextport.conformance_tests import (
     check_limits_source,
     check_long_term_memory,
     check_message_codec,
+    check_retriever,
     check_token_counter,
 )
 from contextport.conformance_tests.reference_classifier import ReferenceClassifier
@@ -30,6 +31,7 @@ from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
 from contextport.conformance_tests.reference_memory import ReferenceMemory
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
+from contextport.conformance_tests.reference_retriever import ReferenceRetriever
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import ReferenceStore
@@ -80,6 +82,9 @@ def test_every_port_has_a_check() -> None:
     def broken_memory() -> ReferenceMemory:
         return ReferenceMemory(MemoryBackend(down=True))
 
+    def broken_retriever() -> ReferenceRetriever:
+        return ReferenceRetriever(ReferenceStore(), down=True)
+
     checked = {
         "STORE": check_context_store(ReferenceStore),
         "COUNTER": check_token_counter(ReferenceCounter),
@@ -94,9 +99,10 @@ def test_every_port_has_a_check() -> None:
         "MODEL": check_chat_model(model, words=WORDS, sent=sent),
         "CLASSIFIER": check_error_classifier(ReferenceClassifier),
         "MEMORY": check_long_term_memory(ReferenceMemory, reopen=second_memory, broken=broken_memory),
+        "RETRIEVER HISTORY": check_retriever(history=ReferenceRetriever, broken=broken_retriever),
     }
     for name, results in checked.items():
-        assert {result.rule.partition("-")[0] for result in results} == {name}
+        assert {result.rule.partition("-")[0] for result in results} == set(name.split())
         assert [result for result in results if result.status is Status.FAILED] == []
     not_run = [
         (result.rule, result.detail) for results in checked.values() for result in results if result.status is not Status.PASSED

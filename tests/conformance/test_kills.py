@@ -23,6 +23,8 @@ _QUICK = (
     "memories",
     "memory_backends",
     "summarizers",
+    "retrievers",
+    "retriever_histories",
 )
 QUICK = [one for one in BROKEN if one.name.partition(".")[0] in _QUICK]
 
