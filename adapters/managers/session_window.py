@@ -233,11 +233,11 @@ class Basis:
         """Whether it is of the session's epoch and state at `head`."""
         return self.epoch == head.epoch and self.state_version == head.state_version and self.incarnation == head.incarnation
 
-    def serves(self, head: Head, ratio: float, plan: WindowPlan, extra: int) -> bool:
-        """Whether a window on this basis can be grown to the log at `head`: at `ratio` real tokens per counted one, by the same
-        plan, and with `extra` tokens for what is put in besides snippets.
+    def serves(self, ratio: float, plan: WindowPlan, extra: int) -> bool:
+        """Whether a window on this basis can be grown, if it is at the session's head: at `ratio` real tokens per counted one,
+        by the same plan, and with `extra` tokens for what is put in besides snippets.
         """
-        return self.is_at(head) and self.room.ratio == ratio and self.extra == extra and (self.plan is plan or self.plan == plan)
+        return self.room.ratio == ratio and self.extra == extra and (self.plan is plan or self.plan == plan)
 
 
 @define(kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 import attrs
-from attrs import define, field, frozen
+from attrs import define, field
 
 from contextport.contracts import (
     CapabilityNotSupported,
@@ -37,7 +37,7 @@ _BEFORE = 6  # messages before a question that signals see
 _FIRST_SEARCH = 512  # tokens of a search that is only to tell whether there is something
 
 
-@frozen(kw_only=True)
+@define
 class Built:
     """A window and what it was made for: the session's head, and what was decided on folds."""
 
@@ -63,14 +63,15 @@ class WindowBuilder:
     async def built(self, session_id: str, max_tokens: int | None) -> Built:
         """The session's window now, after a change of its mode and a fold that were due; without them for `max_tokens`."""
         head = await self.store.head(session_id)
-        basis = await self._basis(head, max_tokens)
+        modes = self.modes
+        basis = await (self.windows.basis(head, max_tokens) if modes is None else self._basis(head, max_tokens))
         if max_tokens is not None:
-            return Built(head=head, window=await self._window(head, basis, once=True))
+            return Built(head, await self._window(head, basis, once=True))
         entered = False
-        if self.modes is not None:
-            head, basis, entered = await self._after_mode(self.modes, head, basis)
+        if modes is not None:
+            head, basis, entered = await self._after_mode(modes, head, basis)
         if self.folds is None or not basis.plan.folded:
-            return Built(head=head, window=await self._window(head, basis))
+            return Built(head, await self._window(head, basis))
         return await self._after_folds(self.folds, head, basis, asked=entered and basis.live is None)
 
     def check_mode(self, mode: Mode) -> None:
@@ -205,7 +206,7 @@ class WindowBuilder:
                 if folded:
                     head, basis = await self._refreshed(head, basis, folded)
                     window = await self._window(head, basis)
-        return Built(head=head, window=window, outlook=outlook)
+        return Built(head, window, outlook)
 
     async def _refreshed(self, head: Head, basis: Basis, folded: bool) -> tuple[Head, Basis]:
         """The head and the basis as they are now, if the log was `folded` since."""
@@ -218,6 +219,9 @@ class WindowBuilder:
 
     async def _window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
         """The window with all that its plan puts in."""
+        if basis.plan is NO_MODES:
+            window = await self.windows.window(head, basis, once=once)
+            return window if basis.fold is None else await self.windows.with_fragments(head.session_id, window)
         window = await self._shown(head, basis, once=once)
         if basis.reserve and _cuts_question(window):  # what is put in yields to the question
             whole = attrs.evolve(basis, room=basis.room.with_more(basis.reserve), reserve=0)
@@ -228,7 +232,7 @@ class WindowBuilder:
 
     async def _shown(self, head: Head, basis: Basis, *, once: bool) -> SessionWindow:
         window = await self.windows.window(head, basis, once=once)
-        return window if basis.plan is NO_MODES else await self.windows.narrowed(head.session_id, window)
+        return await self.windows.narrowed(head.session_id, window)
 
     async def _with_snippets(self, head: Head, window: SessionWindow) -> SessionWindow:
         """The window with what was found for its newest question right before that, as far as there is room."""

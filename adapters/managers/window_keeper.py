@@ -90,8 +90,8 @@ class WindowKeeper:
         `extra` tokens are kept free for what is put in besides snippets.
         """
         held = self.held.get(head.session_id)
-        known = None if held is None or not held.window.basis.is_at(head) else held.window.basis
-        if known is not None and max_tokens is None and known.serves(head, self.ratio(), plan, extra):
+        known = held.window.basis if held is not None and held.window.basis.is_at(head) else None
+        if known is not None and max_tokens is None and known.serves(self.ratio(), plan, extra):
             return known
         if known is not None:
             prompt, system, live, mode = known.prompt, known.system, known.live, known.mode
