@@ -19,7 +19,7 @@ from contextport.contracts import (
 from contextport.contracts.memory import LongTermMemory
 from contextport.contracts.model import ChatModel, StopReason
 from contextport.contracts.provider_error import ErrorClassifier
-from contextport.contracts.retrieval import Retriever
+from contextport.contracts.retrieval import LexicalIndex, Retriever
 from contextport.contracts.summary import Summarizer
 
 from .rules import RuleResult, run_rule
@@ -32,6 +32,7 @@ from .suites import (
     ContextStoreConformance,
     ErrorClassifierConformance,
     EventSinkConformance,
+    LexicalIndexConformance,
     LimitsSourceConformance,
     LongTermMemoryConformance,
     MessageCodecConformance,
@@ -47,6 +48,7 @@ __all__ = [
     "check_context_store",
     "check_error_classifier",
     "check_event_sink",
+    "check_lexical_index",
     "check_limits_source",
     "check_long_term_memory",
     "check_message_codec",
@@ -272,6 +274,23 @@ def check_summarizer(
 
         def sent_texts(self, summarizer: Summarizer) -> Sequence[str] | None:
             return None if sent is None else sent(summarizer)
+
+    return check_suite(Checked())
+
+
+def check_lexical_index(
+    make: Callable[[], LexicalIndex | Awaitable[LexicalIndex]],
+    *,
+    broken: Callable[[], LexicalIndex | Awaitable[LexicalIndex]] | None = None,
+) -> list[RuleResult]:
+    """Check lexical indexes that `make` builds, each empty. `broken` builds one whose backend fails."""
+
+    class Checked(LexicalIndexConformance):
+        def make_index(self) -> LexicalIndex | Awaitable[LexicalIndex]:
+            return make()
+
+        def broken_index(self) -> LexicalIndex | Awaitable[LexicalIndex] | None:
+            return None if broken is None else broken()
 
     return check_suite(Checked())
 

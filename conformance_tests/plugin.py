@@ -30,6 +30,7 @@ _PORTS = (
     "LongTermMemory",
     "Summarizer",
     "Retriever",
+    "LexicalIndex",
 )
 _CLAIMS = "claims"  # the row of the test that holds an adapter to what it claims
 _SUITES = pytest.StashKey[dict[str, dict[str, Any]]]()

@@ -66,6 +66,7 @@ from . import (
     vector_store_rules,
 )
 from .exact_counters import WordsCounter
+from .lexical_suite import LexicalIndexConformance
 from .retriever_suite import RetrieverConformance
 from .rules import NotChecked, settled
 from .scripted_answers import Scripted, SentRequest
@@ -81,6 +82,7 @@ __all__ = [
     "ContextStoreConformance",
     "ErrorClassifierConformance",
     "EventSinkConformance",
+    "LexicalIndexConformance",
     "LimitsSourceConformance",
     "LongTermMemoryConformance",
     "MessageCodecConformance",
@@ -428,4 +430,5 @@ SUITES: tuple[type[Conformance], ...] = (
     LongTermMemoryConformance,
     SummarizerConformance,
     RetrieverConformance,
+    LexicalIndexConformance,
 )

@@ -7,11 +7,13 @@ from typing import Any, TypeVar, cast
 
 from attrs import frozen
 
+from contextport.conformance_tests.lexical_suite import LexicalIndexConformance
 from contextport.conformance_tests.reference_classifier import ReferenceClassifier
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_compacting_manager import ReferenceCompactingManager
 from contextport.conformance_tests.reference_counter import ReferenceCounter
 from contextport.conformance_tests.reference_folding_strategy import ReferenceFoldingStrategy
+from contextport.conformance_tests.reference_lexical_index import LexicalBackend, ReferenceLexicalIndex
 from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
 from contextport.conformance_tests.reference_memory import ReferenceMemory
@@ -234,6 +236,16 @@ class _Retrievers(RetrieverConformance):
         return self.adapter_class(ReferenceStore(), down=True)
 
 
+class _LexicalIndexes(LexicalIndexConformance):
+    adapter_class = ReferenceLexicalIndex
+
+    def make_index(self) -> ReferenceLexicalIndex:
+        return self.adapter_class()
+
+    def broken_index(self) -> ReferenceLexicalIndex:
+        return self.adapter_class(LexicalBackend(down=True))
+
+
 class _Summarizers(SummarizerConformance):
     adapter_class = ReferenceSummarizer
     patience = 1.0
@@ -266,6 +278,7 @@ HEALTHY: tuple[type[Any], ...] = (
     _Models,
     _Classifiers,
     _Memories,
+    _LexicalIndexes,
     _Retrievers,
     _Summarizers,
 )

@@ -16,6 +16,7 @@ from contextport.conformance_tests import (
     check_context_store,
     check_error_classifier,
     check_event_sink,
+    check_lexical_index,
     check_limits_source,
     check_long_term_memory,
     check_message_codec,
@@ -27,6 +28,7 @@ from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOC
 from contextport.conformance_tests.reference_compacting_manager import ReferenceCompactingManager
 from contextport.conformance_tests.reference_counter import ReferenceCounter
 from contextport.conformance_tests.reference_folding_strategy import ReferenceFoldingStrategy
+from contextport.conformance_tests.reference_lexical_index import LexicalBackend, ReferenceLexicalIndex
 from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
 from contextport.conformance_tests.reference_memory import ReferenceMemory
@@ -82,6 +84,9 @@ def test_every_port_has_a_check() -> None:
     def broken_memory() -> ReferenceMemory:
         return ReferenceMemory(MemoryBackend(down=True))
 
+    def broken_index() -> ReferenceLexicalIndex:
+        return ReferenceLexicalIndex(LexicalBackend(down=True))
+
     def broken_retriever() -> ReferenceRetriever:
         return ReferenceRetriever(ReferenceStore(), down=True)
 
@@ -99,6 +104,7 @@ def test_every_port_has_a_check() -> None:
         "MODEL": check_chat_model(model, words=WORDS, sent=sent),
         "CLASSIFIER": check_error_classifier(ReferenceClassifier),
         "MEMORY": check_long_term_memory(ReferenceMemory, reopen=second_memory, broken=broken_memory),
+        "LEXICAL": check_lexical_index(ReferenceLexicalIndex, broken=broken_index),
         "RETRIEVER HISTORY": check_retriever(history=ReferenceRetriever, broken=broken_retriever),
     }
     for name, results in checked.items():

@@ -23,6 +23,7 @@ _QUICK = (
     "memories",
     "memory_backends",
     "summarizers",
+    "lexical_indexes",
     "retrievers",
     "retriever_histories",
 )
