@@ -10,7 +10,16 @@ import attrs
 
 from contextport.contracts import MemoryUnavailable, provides
 from contextport.contracts.facts import Fact, FactKind, FactState
-from contextport.contracts.memory import LongTermMemory, MemoryNote, MemoryScope, PersistentMemory
+from contextport.contracts.memory import (
+    LongTermMemory,
+    MemoryKind,
+    MemoryNote,
+    MemoryOrigin,
+    MemoryScope,
+    MemoryStatus,
+    PersistentMemory,
+    Remembered,
+)
 
 from .rules import NotChecked, rule, settled
 from .store_inputs import HARD_TEXTS, at_once, at_once_in_threads, cancelled_at
@@ -27,8 +36,9 @@ _MOST_WAITS = 60  # awaits of one flush; a memory that waits more often is cance
 
 
 def _note(message: str, *texts: str, session: str = "s", epoch: int = 1, at: float = 5.0) -> MemoryNote:
-    facts = tuple([Fact(kind=FactKind.CONSTRAINT, text=text, sources=(message,)) for text in texts])
-    return MemoryNote(session_id=session, epoch=epoch, message_id=message, at=at, facts=facts)
+    facts = [Fact(kind=FactKind.CONSTRAINT, text=text, sources=(message,)) for text in texts]
+    told = tuple([Remembered(fact=fact) for fact in facts])
+    return MemoryNote(session_id=session, epoch=epoch, message_id=message, at=at, facts=told)
 
 
 def _texts(found: Sequence[MemoryNote]) -> list[str]:
@@ -76,7 +86,7 @@ async def flushes_all_or_nothing(suite: Suite) -> None:
     unreadable: Any = _Unreadable()
     for n in range(len(group)):
         async with suite.adapter() as memory:
-            failing = attrs.evolve(group[n], facts=(*group[n].facts, unreadable))
+            failing = attrs.evolve(group[n], facts=(*group[n].facts, Remembered(fact=unreadable)))
             try:
                 await memory.flush(_ANN, [*group[:n], failing, *group[n + 1 :]])
             except Exception:
@@ -103,7 +113,7 @@ async def recalls_the_newest_with_the_words(suite: Suite) -> None:
             ("budget",): ["middle Budget", "old Budget"],
             ("BUDGET", "young"): ["young", "middle Budget", "old Budget"],
             ("young", "newest", "absent"): ["newest", "young"],
-            ("old", "budget"): ["middle Budget", "old Budget"],
+            ("old", "budget"): ["old Budget", "middle Budget"],
             ("absent",): [],
             ("bud",): [],
         }
@@ -123,8 +133,8 @@ async def recalls_the_newest_with_the_words(suite: Suite) -> None:
         assert len(await memory.recall(_ANN)) == 64, "recall without a limit does not return 64 of 300 facts"
 
 
-@rule("MEMORY-4", LongTermMemory, cause="fields of a fact are left out, or the text goes through an encoding.")
-async def fact_comes_back_as_it_was(suite: Suite) -> None:
+def _every_fact() -> list[Remembered]:
+    """One per value that a memory must give back unchanged."""
     plain = [Fact(kind=kind, text="x") for kind in FactKind]
     hard = [Fact(kind=FactKind.ENTITY, text=text, label=text, sources=(text,), earlier=(text, "x")) for text in HARD_TEXTS]
     whole = Fact(
@@ -136,25 +146,52 @@ async def fact_comes_back_as_it_was(suite: Suite) -> None:
         sources=("m1", "m2"),
         earlier=("write the offer", "think of one"),
     )
+    told = [Remembered(fact=fact) for fact in (*plain, *hard, whole)]
+    told += [Remembered(fact=whole, kind=kind) for kind in MemoryKind]
+    told += [Remembered(fact=whole, origin=origin) for origin in MemoryOrigin]
+    told += [Remembered(fact=whole, status=status) for status in MemoryStatus]
+    return told + [Remembered(fact=whole, about=f"{n} {text}") for n, text in enumerate(HARD_TEXTS)]
+
+
+def _without_id(note: MemoryNote) -> MemoryNote:
+    return attrs.evolve(note, facts=(attrs.evolve(note.facts[0], id=""),))
+
+
+@rule("MEMORY-4", LongTermMemory, cause="fields of a fact are left out, or the text goes through an encoding.")
+async def fact_comes_back_as_it_was(suite: Suite) -> None:
+    every = _every_fact()
     notes = [
-        MemoryNote(session_id=f"s{n}{text}", epoch=n + 1, message_id=f"{text}m{n}", at=1_700_000_000.123456 + n, facts=(fact,))
+        MemoryNote(
+            session_id=f"s{n}{text}",
+            epoch=n + 1,
+            message_id=f"{text}m{n}",
+            at=1_700_000_000.123456 + n,
+            facts=(attrs.evolve(one, about=one.about and f"{one.about}{text}"),),
+        )
         for text in ("", "\u0000", "\udfff", "ä")
-        for n, fact in enumerate([*plain, *hard, whole])
+        for n, one in enumerate(every)
     ]
     async with suite.adapter() as memory:
         assert await memory.flush(_ANN, notes) == len(notes), "a note was not taken"
-        found = {(note.session_id, note.epoch, note.message_id): note for note in await memory.recall(_ANN, limit=1_000)}
+        answer = await memory.recall(_ANN, statuses=tuple(MemoryStatus), limit=1_000)
+        found = {(note.session_id, note.epoch, note.message_id): note for note in answer}
         assert len(found) == len(notes), f"{len(found)} of {len(notes)} facts came back with their session, epoch and message"
         for note in notes:
             back = found.get((note.session_id, note.epoch, note.message_id))
-            assert back == note, f"{note!r:.300} came back as {back!r:.300}"
-    several = attrs.evolve(notes[0], facts=(plain[0], whole, hard[2]))
+            same = back is not None and len(back.facts) == 1 and _without_id(back) == note
+            assert same, f"{note!r:.400} came back as {back!r:.400}"
+        names = [note.facts[0].id for note in answer]
+        assert len({*names, ""}) == len(names) + 1, "facts came back with the same id, or with none"
+        again = await memory.recall(_ANN, statuses=tuple(MemoryStatus), limit=1_000)
+        assert again == answer, "facts came back otherwise when they were recalled again, or with other ids"
+    told = (every[0], every[-1], every[len(FactKind) + 2])
+    several = attrs.evolve(notes[0], facts=told)
     async with suite.adapter() as memory:
         await memory.flush(_ANN, [several])
-        back = await memory.recall(_ANN)
-        assert len(_texts(back)) == 3, f"of a note of three facts {len(back)} came back"
-        assert all(note.facts[0] in several.facts for note in back), "a fact of a note of three came back changed"
-        assert {(note.session_id, note.epoch, note.message_id, note.at) for note in back} == {
+        found_here = await memory.recall(_ANN)
+        assert len(_texts(found_here)) == 3, f"of a note of three facts {len(found_here)} came back"
+        assert all(_without_id(note).facts[0] in told for note in found_here), "a fact of a note of three came back changed"
+        assert {(note.session_id, note.epoch, note.message_id, note.at) for note in found_here} == {
             (several.session_id, several.epoch, several.message_id, several.at)
         }, "the facts of one note came back with different messages or times"
 
@@ -249,6 +286,8 @@ def _calls(memory: LongTermMemory) -> Mapping[str, Callable[[], Awaitable[Any]]]
         "recall with words": lambda: memory.recall(_ANN, ["fact"]),
         "forget": lambda: memory.forget(_ANN),
         "forget of a session": lambda: memory.forget(_ANN, session_id="s"),
+        "forget of a message": lambda: memory.forget(_ANN, message_id="z"),
+        "forget of a fact": lambda: memory.forget(_ANN, id="z"),
     }
 
 
@@ -304,7 +343,8 @@ async def unwritten_scope_is_empty(suite: Suite) -> None:
             assert await memory.recall(_ANN) == (), "an unwritten scope has facts"
             assert await memory.recall(_ANN, ["one"], limit=1) == (), "an unwritten scope has facts with a word"
             assert await memory.forget(_ANN) == 0, "forget in an unwritten scope did not return 0"
-            assert await memory.forget(_ANN, session_id="s") == 0, "forget of an unwritten session did not return 0"
+            for name in ("session_id", "message_id", "id"):
+                assert await memory.forget(_ANN, **{name: "s"}) == 0, f"forget by {name} in an unwritten scope did not return 0"
         assert await memory.flush(_ANN, [_note("a", "one")]) == 1, "a scope that was read before does not take its first note"
         assert _texts(await memory.recall(_ANN)) == ["one"], "a scope that was read before does not recall its first fact"
     async with suite.adapter() as one, suite.adapter() as other:
@@ -317,18 +357,29 @@ async def outlives_the_memory(suite: Suite) -> None:
     async with suite.adapter() as memory:
         assert isinstance(memory.shared_backend, str), f"shared_backend is {memory.shared_backend!r}"
         assert memory.shared_backend, "shared_backend is empty"
-        notes = [_note("a", "one"), _note("b", "two words", at=7.0), _note("empty")]
-        gone = [_note("c", "gone", session="forgotten")]
+        notes = [_note("a", "one"), _note("b", "two words", at=7.0), _note("empty"), _note("c", "three")]
+        gone = [_note("d", "gone", session="forgotten"), _note("e", "said no more")]
         await memory.flush(_ANN, [*notes, *gone])
         await memory.forget(_ANN, session_id="forgotten")
-        wanted = (await memory.recall(_ANN), await memory.recall(_ANN, ["words"]))
+        await memory.forget(_ANN, message_id="e")
+        third = tuple([note.facts[0].id for note in await memory.recall(_ANN, ["three"])])
+        await memory.flush(_ANN, [attrs.evolve(_note("f"), done=third)])
+        wanted = await _all_of(memory)
         await memory.close()
         for time in ("the first time", "again"):
             async with suite.reopened(memory) as later:
-                found = (await later.recall(_ANN), await later.recall(_ANN, ["words"]))
+                found = await _all_of(later)
                 assert found == wanted, f"a memory that was opened on the same backend {time} recalls {found}"
                 new = await later.flush(_ANN, [*notes, *gone])
                 assert new == 0, f"a memory that was opened on the same backend {time} took {new} messages again"
+                await later.flush(_ANN, [_note(f"g {time}", "said no more")])
+                found = await _all_of(later)
+                assert found == wanted, f"a memory that was opened {time} learnt again what was forgotten: it recalls {found}"
+
+
+async def _all_of(memory: LongTermMemory) -> tuple[tuple[MemoryNote, ...], ...]:
+    every = tuple(MemoryStatus)
+    return await memory.recall(_ANN), await memory.recall(_ANN, statuses=every), await memory.recall(_ANN, ["words"])
 
 
 @rule("MEMORY-12", PersistentMemory, cause="messages are remembered in the memory, or a writer does not lock the backend.")

@@ -56,6 +56,7 @@ from . import (
     manager_rules,
     manager_session_rules,
     manager_shape_rules,
+    memory_recall_rules,
     memory_rules,
     model_rules,
     sink_and_limits_rules,
@@ -108,6 +109,7 @@ RULE_MODULES = (
     codec_loss_rules,
     model_rules,
     classifier_rules,
+    memory_recall_rules,
     memory_rules,
 )
 

@@ -42,7 +42,7 @@ from contextport.contracts import (
 from contextport.contracts.counting import total_tokens
 from contextport.strategies import arrange
 from contextport.strategies.folding import Prices
-from contextport.strategies.memory_notes import notes_for
+from contextport.strategies.memory_flush import flush_entries
 
 from .fold_check import broken_fold_rule
 from .live_fold import LiveFold, read_live_fold
@@ -269,9 +269,9 @@ class HistoryFolder:
             page = await self.store.read(head.session_id, after=floor, before=end + 1, limit=_PAGE, epoch=head.epoch)
             said = [entry for entry in page if entry.message.in_conversation]
             try:
-                notes = await asyncio.to_thread(notes_for, said, session_id=head.session_id)
                 async with asyncio.timeout(_FLUSH_SECONDS):
-                    new += await self.memory.flush(self.scope_of(head.session_id), notes)
+                    scope = self.scope_of(head.session_id)
+                    new += await flush_entries(self.memory, scope, said, session_id=head.session_id)
             except Exception as error:  # a memory is foreign code: the fold goes on, what is missing goes with the next one
                 report(EventKind.MEMORY_FAILED, {"error": type(error).__name__, "from": floor + 1, "through": through})
                 break

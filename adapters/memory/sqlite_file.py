@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from contextport.contracts import InvalidArgument, MemoryUnavailable
 
-from .sqlite_tables import APPLICATION_ID, MIGRATIONS
+from .sqlite_tables import APPLICATION_ID, MIGRATIONS, add_functions
 
 __all__ = ["IN_USE", "connect", "create", "is_busy", "unavailable", "usable_path"]
 
@@ -105,6 +105,7 @@ def _open(path: str, mode: str) -> sqlite3.Connection:
 
 def _migrate(connection: sqlite3.Connection, path: str) -> None:
     """All steps in one transaction: another process, or a crash, sees the old tables or the new ones."""
+    add_functions(connection)
     connection.execute("BEGIN IMMEDIATE")
     for step in MIGRATIONS[_version(connection, path) :]:
         for statement in step:

@@ -8,21 +8,29 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from typing import TypeVar
 
 from contextport.contracts import InvalidArgument, MemoryUnavailable, StoreCorrupt, implements
-from contextport.contracts.memory import LongTermMemory, MemoryNote, MemoryScope, PersistentMemory
+from contextport.contracts.memory import (
+    LongTermMemory,
+    MemoryKind,
+    MemoryNote,
+    MemoryScope,
+    MemoryStatus,
+    PersistentMemory,
+)
 
-from . import sqlite_notes
+from . import sqlite_notes, sqlite_recall
 from .sqlite_file import IN_USE, connect, create, is_busy, unavailable, usable_path
 from .words import words_sought
 
 __all__ = ["SqliteLongTermMemory"]
 
 _T = TypeVar("_T")
+_M = TypeVar("_M", MemoryKind, MemoryStatus)
 _MOST_SECONDS = 1_000_000
 _MOST_PAUSE = 0.01  # seconds between two tries for a lock
 
@@ -31,13 +39,23 @@ class _Withdrawn(Exception):
     """The caller was cancelled before its work began."""
 
 
+def _members(given: Collection[_M], of: type[_M]) -> frozenset[_M]:
+    """The members of an enumeration that are asked for."""
+    known = [str(member) for member in of]
+    if isinstance(given, str) or not all(one in known for one in given):
+        raise InvalidArgument(f"{given!r} is asked for; give a list of {', '.join(known)}", value=given)
+    return frozenset(map(of, given))
+
+
 @implements(LongTermMemory, PersistentMemory)
 class SqliteLongTermMemory:
     """Facts by subject in the file at `path`, which is made if it does not exist; its directory must.
 
     A flush is safe from a crash of the process and from a loss of power as soon as it returns. `busy_timeout` is how many
     seconds a call waits for other processes before it raises `MemoryUnavailable`. Facts are found by the words of their text,
-    their label and their earlier texts; see `words` for what a word is. What is forgotten is overwritten with zeros.
+    their label and their earlier texts; see `words` for what a word is. What is forgotten is overwritten with zeros; of a single
+    fact that is, a digest stays, by which it is known if somebody says it again. A file of an earlier release is brought up to
+    date when it is opened.
 
     Raises `InvalidArgument`, and `MemoryUnavailable` also for a file that is not ours, damaged, or of a later version.
     """
@@ -61,16 +79,33 @@ class SqliteLongTermMemory:
             return 0
         return await self._run(partial(sqlite_notes.flush, scope=scope, notes=written), "BEGIN IMMEDIATE")
 
-    async def recall(self, scope: MemoryScope, words: Sequence[str] = (), *, limit: int = 64) -> tuple[MemoryNote, ...]:
+    async def recall(
+        self,
+        scope: MemoryScope,
+        words: Sequence[str] = (),
+        *,
+        kinds: Collection[MemoryKind] | None = None,
+        statuses: Collection[MemoryStatus] = (MemoryStatus.ACTIVE,),
+        limit: int = 64,
+    ) -> tuple[MemoryNote, ...]:
         if not isinstance(limit, int) or limit < 1:
             raise InvalidArgument(f"limit is {limit!r}; ask for at least 1", limit=limit)
         if isinstance(words, str):
             raise InvalidArgument("words is one text; give a list of words", name="words")
-        sought = words_sought(words) if words else None
-        return await self._run(partial(sqlite_notes.recall, scope=scope, words=sought, limit=limit), "BEGIN")
+        work = partial(
+            sqlite_recall.recall,
+            scope=scope,
+            words=words_sought(words) if words else None,
+            kinds=frozenset(MemoryKind) if kinds is None else _members(kinds, MemoryKind),
+            statuses=_members(statuses, MemoryStatus),
+            limit=limit,
+        )
+        return await self._run(work, "BEGIN")
 
-    async def forget(self, scope: MemoryScope, *, session_id: str | None = None) -> int:
-        work = partial(sqlite_notes.forget, scope=scope, session_id=session_id)
+    async def forget(
+        self, scope: MemoryScope, *, session_id: str | None = None, message_id: str | None = None, id: str | None = None
+    ) -> int:
+        work = partial(sqlite_notes.forget, scope=scope, session_id=session_id, message_id=message_id, id=id)
         return await self._run(work, "PRAGMA secure_delete = ON", "BEGIN IMMEDIATE")
 
     async def close(self) -> None:

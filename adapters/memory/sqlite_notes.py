@@ -1,118 +1,185 @@
-"""What the memory does to the tables, as plain functions of a connection that has a transaction open."""
+"""What the memory writes to the tables, as plain functions of a connection that has a transaction open."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Sequence
-from heapq import nlargest
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+
+from attrs import frozen
 
 from contextport.contracts import dump_json
 from contextport.contracts.facts import Fact
-from contextport.contracts.memory import MemoryNote, MemoryScope
+from contextport.contracts.memory import MemoryNote, MemoryOrigin, MemoryScope, MemoryStatus, Remembered
 
+from .sqlite_recall import fact_from, key_of, scope_key
+from .sqlite_tables import KINDS, ORIGINS, STATUSES, column_value, digest_of
 from .words import words_of
 
-__all__ = ["flush", "forget", "recall", "write_down"]
+__all__ = ["Written", "flush", "forget", "write_down"]
 
-Written: TypeAlias = tuple[str, frozenset[str]]
-"""The stored form of a fact, and its words."""
-
-_SCOPE = "SELECT key FROM scopes WHERE tenant = ? AND subject = ?"
 _NEW_SCOPE = "INSERT INTO scopes (tenant, subject) VALUES (?, ?)"
 _NEW_NOTE = """
     INSERT INTO notes (scope, session, epoch, message) VALUES (?, ?, ?, ?)
     ON CONFLICT (scope, session, epoch, message) DO NOTHING
 """
-_NEW_FACT = "INSERT INTO facts (scope, at, note, stored) VALUES (?, ?, ?, ?)"
-_NEW_WORD = "INSERT INTO words (scope, word, at, fact) VALUES (?, ?, ?, ?)"
-_NEWEST = "SELECT at, key FROM facts WHERE scope = ? ORDER BY at DESC, key DESC LIMIT ?"
-_NEWEST_WITH_WORD = "SELECT at, fact FROM words WHERE scope = ? AND word = ? ORDER BY at DESC, fact DESC LIMIT ?"
-_FACT = """
-    SELECT n.session, n.epoch, n.message, f.at, f.stored FROM facts f JOIN notes n ON n.key = f.note WHERE f.key = ?
+_NEW_FACT = """
+    INSERT INTO facts (scope, at, note, stored, status, kind, origin, about, said) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_OF_SESSION = "SELECT f.key FROM notes n JOIN facts f ON f.note = n.key WHERE n.scope = :scope AND n.session = :session"
-_FORGET_ALL = ("DELETE FROM words WHERE scope = :scope", "DELETE FROM facts WHERE scope = :scope")
-_FORGET_SESSION = (
-    f"DELETE FROM words WHERE scope = :scope AND fact IN ({_OF_SESSION})",
-    f"DELETE FROM facts WHERE key IN ({_OF_SESSION})",
+_NEW_WORD = "INSERT INTO words (scope, word, status, kind, at, fact) VALUES (?, ?, ?, ?, ?, ?)"
+_RIVALS = "SELECT key, at FROM facts WHERE scope = ? AND about = ? AND status = 0"
+_IS_FORGOTTEN = "SELECT 1 FROM forgotten WHERE scope = ? AND said = ?"
+_FORGET_TEXT = "INSERT OR IGNORE INTO forgotten (scope, said) VALUES (?, ?)"
+_WITH_ID = "SELECT key FROM facts WHERE key = ? AND note = ? AND scope = ?"
+_WITH_TEXT = "SELECT key FROM facts WHERE scope = ? AND said = ?"
+_OF_NOTES = "SELECT f.key FROM notes n JOIN facts f ON f.note = n.key WHERE n.scope = ? AND n.session = ?"
+_OF_MESSAGES = "SELECT f.key FROM notes n JOIN facts f ON f.note = n.key WHERE n.scope = ? AND n.message = ?"
+_ROW = "SELECT scope, status, kind, at, said, stored FROM facts WHERE key = ?"
+_SET_STATUS = "UPDATE facts SET status = ? WHERE key = ?"
+_SET_STATUS_OF_WORD = """
+    UPDATE words SET status = ? WHERE scope = ? AND word = ? AND status = ? AND kind = ? AND at = ? AND fact = ?
+"""
+_DELETE_WORD = "DELETE FROM words WHERE scope = ? AND word = ? AND status = ? AND kind = ? AND at = ? AND fact = ?"
+_ACTIVE, _DONE, _SUPERSEDED = (
+    STATUSES.index(status) for status in (MemoryStatus.ACTIVE, MemoryStatus.DONE, MemoryStatus.SUPERSEDED)
 )
-_MOST_ROWS = (1 << 63) - 1
+
+
+@frozen(kw_only=True)
+class Written:
+    """A fact as the tables have it, and its words."""
+
+    stored: str
+    words: tuple[str, ...]
+    status: int
+    kind: int
+    origin: int
+    about: str | bytes
+    said: bytes
 
 
 def write_down(notes: Sequence[MemoryNote]) -> list[tuple[MemoryNote, list[Written]]]:
-    """The notes with the stored forms and the words of their facts, made before any lock is taken."""
-    return [(note, [_written(fact) for fact in note.facts]) for note in notes]
+    """The notes with their facts as the tables have them, made before any lock is taken."""
+    return [(note, [_written(one) for one in note.facts]) for note in notes]
 
 
-def _written(fact: Fact) -> Written:
-    return dump_json(fact.as_json()), words_of((fact.text, fact.label, *fact.earlier))
+def _written(one: Remembered) -> Written:
+    return Written(
+        stored=dump_json(one.fact.as_json()),
+        words=_words(one.fact),
+        status=STATUSES.index(one.status),
+        kind=KINDS.index(one.kind),
+        origin=ORIGINS.index(one.origin),
+        about=column_value(one.about),
+        said=digest_of(one.fact.text),
+    )
+
+
+def _words(fact: Fact) -> tuple[str, ...]:
+    return tuple(sorted(words_of((fact.text, fact.label, *fact.earlier))))
 
 
 def flush(connection: sqlite3.Connection, scope: MemoryScope, notes: Sequence[tuple[MemoryNote, Sequence[Written]]]) -> int:
     """Store notes of messages that have none yet; how many those were."""
-    key = _scope(connection, scope)
+    key = scope_key(connection, scope)
     if key is None:
-        key = connection.execute(_NEW_SCOPE, (_value(scope.tenant), _value(scope.subject))).lastrowid
+        key = connection.execute(_NEW_SCOPE, (column_value(scope.tenant), column_value(scope.subject))).lastrowid
+        assert key is not None
     new = 0
     for note, facts in notes:
-        row = connection.execute(_NEW_NOTE, (key, _value(note.session_id), note.epoch, _value(note.message_id)))
+        place = (key, column_value(note.session_id), note.epoch, column_value(note.message_id))
+        row = connection.execute(_NEW_NOTE, place)
         if row.rowcount:
             new += 1
             note_key = row.lastrowid
-            for stored, words in facts:
-                fact = connection.execute(_NEW_FACT, (key, note.at, note_key, stored)).lastrowid
-                connection.executemany(_NEW_WORD, [(key, word, note.at, fact) for word in sorted(words)])
+            _end(connection, key, note.done, _DONE)
+            _end(connection, key, note.replaced, _SUPERSEDED)
+            for written in facts:
+                if _is_wanted(connection, key, written):
+                    _put(connection, key, note_key, note.at, written)
     return new
 
 
-def recall(
-    connection: sqlite3.Connection, scope: MemoryScope, words: frozenset[str] | None, limit: int
-) -> tuple[MemoryNote, ...]:
-    """The newest facts that have one of the words; all facts, for None."""
-    key = _scope(connection, scope)
-    if key is None:
-        return ()
-    limit = min(limit, _MOST_ROWS)
-    if words is None:
-        found = connection.execute(_NEWEST, (key, limit)).fetchall()
-    else:  # the newest of all are among the newest of each word, so no more rows are looked at than that
-        with_words = [connection.execute(_NEWEST_WITH_WORD, (key, word, limit)).fetchall() for word in words]
-        found = nlargest(limit, {row for rows in with_words for row in rows})
-    return tuple([_note(connection.execute(_FACT, (fact,)).fetchone()) for _, fact in found])
+def _is_wanted(connection: sqlite3.Connection, scope: int, written: Written) -> bool:
+    if ORIGINS[written.origin] is MemoryOrigin.HOST:
+        return True
+    return connection.execute(_IS_FORGOTTEN, (scope, written.said)).fetchone() is None
 
 
-def forget(connection: sqlite3.Connection, scope: MemoryScope, session_id: str | None) -> int:
+def _end(connection: sqlite3.Connection, scope: int, ids: Iterable[str], status: int) -> None:
+    """Give active facts of the scope another status."""
+    for id in ids:
+        for (key,) in connection.execute(_WITH_ID, (*key_of(id), scope)).fetchall():
+            _set_status(connection, key, status)
+
+
+def _put(connection: sqlite3.Connection, scope: int, note: int | None, at: float, written: Written) -> None:
+    """Store a fact, and settle which of those about the same is active."""
+    status = written.status
+    if written.about and status == _ACTIVE:
+        rivals = connection.execute(_RIVALS, (scope, written.about)).fetchall()
+        if any(other > at for _, other in rivals):
+            status = _SUPERSEDED
+        else:
+            for key, _ in rivals:
+                _set_status(connection, key, _SUPERSEDED)
+    row = (scope, at, note, written.stored, status, written.kind, written.origin, written.about, written.said)
+    fact = connection.execute(_NEW_FACT, row).lastrowid
+    connection.executemany(_NEW_WORD, [(scope, word, status, written.kind, at, fact) for word in written.words])
+
+
+def _set_status(connection: sqlite3.Connection, key: int, status: int) -> None:
+    """If the fact is active."""
+    scope, old, kind, at, _, stored = connection.execute(_ROW, (key,)).fetchone()
+    if old == _ACTIVE:
+        connection.execute(_SET_STATUS, (status, key))
+        words = _words(fact_from(stored))
+        connection.executemany(_SET_STATUS_OF_WORD, [(status, scope, word, old, kind, at, key) for word in words])
+
+
+def forget(
+    connection: sqlite3.Connection, scope: MemoryScope, session_id: str | None, message_id: str | None, id: str | None
+) -> int:
     """Remove facts and their words, and keep the marks of their messages; how many facts there were."""
-    key = _scope(connection, scope)
+    key = scope_key(connection, scope)
     if key is None:
         return 0
-    words, facts = _FORGET_ALL if session_id is None else _FORGET_SESSION
-    names = {"scope": key} if session_id is None else {"scope": key, "session": _value(session_id)}
-    connection.execute(words, names)
-    return connection.execute(facts, names).rowcount
+    if session_id is None and message_id is None and id is None:
+        connection.execute("DELETE FROM words WHERE scope = ?", (key,))
+        return connection.execute("DELETE FROM facts WHERE scope = ?", (key,)).rowcount
+    facts = _named(connection, key, session_id, message_id, id)
+    if message_id is not None or id is not None:
+        facts = _that_say_the_same(connection, key, facts)
+    for fact in facts:
+        _delete(connection, fact)
+    return len(facts)
 
 
-def _scope(connection: sqlite3.Connection, scope: MemoryScope) -> int | None:
-    row = connection.execute(_SCOPE, (_value(scope.tenant), _value(scope.subject))).fetchone()
-    return row[0] if row else None
+def _named(
+    connection: sqlite3.Connection, scope: int, session_id: str | None, message_id: str | None, id: str | None
+) -> frozenset[int]:
+    """The keys of the facts that are of all that is named; at least one thing is."""
+    found: list[frozenset[int]] = []
+    if session_id is not None:
+        found.append(_keys(connection.execute(_OF_NOTES, (scope, column_value(session_id)))))
+    if message_id is not None:
+        found.append(_keys(connection.execute(_OF_MESSAGES, (scope, column_value(message_id)))))
+    if id is not None:
+        found.append(_keys(connection.execute(_WITH_ID, (*key_of(id), scope))))
+    return frozenset.intersection(*found)
 
 
-def _note(row: tuple[str | bytes, int, str | bytes, float, str]) -> MemoryNote:
-    session, epoch, message, at, stored = row
-    fact = Fact.from_json(json.loads(stored))
-    return MemoryNote(session_id=_text(session), epoch=epoch, message_id=_text(message), at=at, facts=(fact,))
+def _that_say_the_same(connection: sqlite3.Connection, scope: int, facts: Iterable[int]) -> frozenset[int]:
+    """These facts and all others of the scope that say the same; none of it is learnt again."""
+    said = {connection.execute(_ROW, (fact,)).fetchone()[4] for fact in facts}
+    connection.executemany(_FORGET_TEXT, [(scope, text) for text in said])
+    return frozenset[int]().union(*[_keys(connection.execute(_WITH_TEXT, (scope, text))) for text in said])
 
 
-def _value(text: str) -> str | bytes:
-    """Text as such where UTF-8 can hold it, so that people can read the tables; a blob where it has lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
-    return text
+def _keys(rows: sqlite3.Cursor) -> frozenset[int]:
+    return frozenset([key for (key,) in rows])
 
 
-def _text(value: str | bytes) -> str:
-    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+def _delete(connection: sqlite3.Connection, key: int) -> None:
+    scope, status, kind, at, _, stored = connection.execute(_ROW, (key,)).fetchone()
+    connection.executemany(_DELETE_WORD, [(scope, word, status, kind, at, key) for word in _words(fact_from(stored))])
+    connection.execute("DELETE FROM facts WHERE key = ?", (key,))

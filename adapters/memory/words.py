@@ -3,6 +3,8 @@
 Words are compared in compatibility form and without case. What stands together, such as `AB-2024-001` or `src/app.py`, is one
 word; its pieces are words as well, so that a part of it finds it, but whoever looks for the whole gets the whole.
 Scripts that set no spaces, and Korean, whose particles stick to the noun, are cut into single characters and into pairs.
+
+The words of a stored fact are found again by cutting it again: a change of the rules needs a step that fills the table anew.
 """
 
 from __future__ import annotations

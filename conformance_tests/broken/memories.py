@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
 from contextport.conformance_tests.reference_memory import Backend, ReferenceMemory, Stored
-from contextport.contracts.facts import Fact, FactState
-from contextport.contracts.memory import MemoryNote, MemoryScope
+from contextport.contracts.facts import FactState
+from contextport.contracts.memory import MemoryKind, MemoryNote, MemoryScope, MemoryStatus, Remembered
 
 from .registry import broken
 
@@ -33,13 +33,13 @@ class CountsFactsInsteadOfNotes(ReferenceMemory):
             return len((self.find(scope) or Stored()).facts) - before
 
 
-@broken("MEMORY-1 MEMORY-6 MEMORY-11")
+@broken("MEMORY-1 MEMORY-6 MEMORY-11 MEMORY-15")
 class ForgetsMessagesWithoutFacts(ReferenceMemory):
     def write(self, stored: Stored, notes: Sequence[MemoryNote]) -> None:
         super().write(stored, [note for note in notes if note.facts])
 
 
-@broken("MEMORY-1 MEMORY-12")
+@broken("MEMORY-1 MEMORY-12 MEMORY-16")
 class AddsWhatAMessageTellsLater(ReferenceMemory):
     async def flush(self, scope: MemoryScope, notes: Sequence[MemoryNote]) -> int:
         with self.backend.lock:
@@ -80,64 +80,66 @@ class MarksMessagesBeforeItStoresThem(_MakesTheScopeFirst):
         super().write(stored, notes)
 
 
-@broken("MEMORY-3 MEMORY-12")
+@broken("MEMORY-3 MEMORY-12 MEMORY-13 MEMORY-17")
 class RecallsTheOldestFirst(ReferenceMemory):
-    def newest(self, facts: Sequence[MemoryNote], words: Sequence[str], limit: int) -> Sequence[MemoryNote]:
-        return super().newest(facts, words, 1_000_000)[::-1][:limit]
+    def best(self, facts: Sequence[MemoryNote], words: Sequence[str], limit: int) -> Sequence[MemoryNote]:
+        return super().best(facts, words, 1_000_000)[::-1][:limit]
 
 
-@broken("MEMORY-3")
+@broken("MEMORY-3 MEMORY-13 MEMORY-17")
 class RecallsInTheOrderOfFlushing(ReferenceMemory):
-    def newest(self, facts: Sequence[MemoryNote], words: Sequence[str], limit: int) -> Sequence[MemoryNote]:
-        return [note for note in reversed(facts) if not words or self.has_word(note.facts[0], words)][:limit]
+    def best(self, facts: Sequence[MemoryNote], words: Sequence[str], limit: int) -> Sequence[MemoryNote]:
+        return [note for note in reversed(facts) if not words or self.words_in(note.facts[0], words)][:limit]
 
 
-@broken("MEMORY-3")
+@broken("MEMORY-3 MEMORY-17")
 class LimitsBeforeItLooksForWords(ReferenceMemory):
-    def newest(self, facts: Sequence[MemoryNote], words: Sequence[str], limit: int) -> Sequence[MemoryNote]:
-        return super().newest(super().newest(facts, (), limit), words, limit)
+    def best(self, facts: Sequence[MemoryNote], words: Sequence[str], limit: int) -> Sequence[MemoryNote]:
+        return super().best(super().best(facts, (), limit), words, limit)
 
 
-@broken("MEMORY-3")
+@broken("MEMORY-3 MEMORY-4")
 class RecallsNoMoreThanAHundred(ReferenceMemory):
-    def newest(self, facts: Sequence[MemoryNote], words: Sequence[str], limit: int) -> Sequence[MemoryNote]:
-        return super().newest(facts, words, min(limit, 100))
+    def best(self, facts: Sequence[MemoryNote], words: Sequence[str], limit: int) -> Sequence[MemoryNote]:
+        return super().best(facts, words, min(limit, 100))
 
 
-@broken("MEMORY-3")
+@broken("MEMORY-3 MEMORY-17")
 class MindsTheCaseOfWords(ReferenceMemory):
-    def has_word(self, fact: Fact, words: Sequence[str]) -> bool:
-        return any(word in fact.text.split() for word in words)
+    def words_in(self, one: Remembered, words: Sequence[str]) -> set[str]:
+        return set(words) & set(one.text.split())
 
 
-@broken("MEMORY-3")
+@broken("MEMORY-3 MEMORY-17")
 class WantsAllWords(ReferenceMemory):
-    def has_word(self, fact: Fact, words: Sequence[str]) -> bool:
-        return all(super(WantsAllWords, self).has_word(fact, [word]) for word in words)
+    def words_in(self, one: Remembered, words: Sequence[str]) -> set[str]:
+        found = super().words_in(one, words)
+        return found if len(found) == len(words) else set()
 
 
 @broken("MEMORY-3")
 class FindsPiecesOfWords(ReferenceMemory):
-    def has_word(self, fact: Fact, words: Sequence[str]) -> bool:
-        return any(word.casefold() in fact.text.casefold() for word in words if len(word) > 2) or super().has_word(fact, words)
+    def words_in(self, one: Remembered, words: Sequence[str]) -> set[str]:
+        pieces = {word.casefold() for word in words if len(word) > 2 and word.casefold() in one.text.casefold()}
+        return pieces | super().words_in(one, words)
 
 
 @broken("MEMORY-4")
 class LosesTheStateOfATask(ReferenceMemory):
-    def copied(self, fact: Fact) -> Fact:
-        return attrs.evolve(super().copied(fact), state=FactState.CURRENT)
+    def copied(self, one: Remembered) -> Remembered:
+        return attrs.evolve(one, fact=attrs.evolve(one.fact, state=FactState.CURRENT))
 
 
 @broken("MEMORY-4")
 class LosesEarlierTexts(ReferenceMemory):
-    def copied(self, fact: Fact) -> Fact:
-        return attrs.evolve(super().copied(fact), earlier=())
+    def copied(self, one: Remembered) -> Remembered:
+        return attrs.evolve(one, fact=attrs.evolve(one.fact, earlier=()))
 
 
 @broken("MEMORY-4")
 class ReplacesLoneSurrogates(ReferenceMemory):
-    def copied(self, fact: Fact) -> Fact:
-        return attrs.evolve(super().copied(fact), text=fact.text.encode("utf-8", "replace").decode())
+    def copied(self, one: Remembered) -> Remembered:
+        return attrs.evolve(one, fact=attrs.evolve(one.fact, text=one.text.encode("utf-8", "replace").decode()))
 
 
 @broken("MEMORY-4")
@@ -152,98 +154,97 @@ class RoundsTimes(ReferenceMemory):
         return [attrs.evolve(one, at=round(one.at, 2)) for one in super().singly(note)]
 
 
-@broken("MEMORY-4 MEMORY-6")
+@broken("MEMORY-4 MEMORY-6 MEMORY-14 MEMORY-15 MEMORY-16")
 class KeepsOneFactOfAMessage(ReferenceMemory):
     def singly(self, note: MemoryNote) -> list[MemoryNote]:
         return super().singly(note)[:1]
 
 
-class _Renames(ReferenceMemory):
-    """Looks scopes up by another name."""
-
-    def named(self, scope: MemoryScope) -> MemoryScope:
-        return scope
-
-    async def flush(self, scope: MemoryScope, notes: Sequence[MemoryNote]) -> int:
-        return await super().flush(self.named(scope), notes)
-
-    async def recall(self, scope: MemoryScope, words: Sequence[str] = (), *, limit: int = 64) -> tuple[MemoryNote, ...]:
-        return await super().recall(self.named(scope), words, limit=limit)
-
-    async def forget(self, scope: MemoryScope, *, session_id: str | None = None) -> int:
-        return await super().forget(self.named(scope), session_id=session_id)
-
-
 @broken("MEMORY-5")
-class JoinsTenantAndSubject(_Renames):
+class JoinsTenantAndSubject(ReferenceMemory):
     def named(self, scope: MemoryScope) -> MemoryScope:
         return MemoryScope(subject=f"{scope.tenant}:{scope.subject}")
 
 
 @broken("MEMORY-5")
-class JoinsTenantAndSubjectWithNul(_Renames):
+class JoinsTenantAndSubjectWithNul(ReferenceMemory):
     def named(self, scope: MemoryScope) -> MemoryScope:
         return MemoryScope(subject=f"{scope.tenant}\0{scope.subject}")
 
 
 @broken("MEMORY-5")
-class FoldsTheCaseOfScopes(_Renames):
+class FoldsTheCaseOfScopes(ReferenceMemory):
     def named(self, scope: MemoryScope) -> MemoryScope:
         return MemoryScope(tenant=scope.tenant.casefold(), subject=scope.subject.casefold())
 
 
-@broken("MEMORY-5")
-class KnowsNoTenants(_Renames):
+@broken("MEMORY-5 MEMORY-14 MEMORY-15 MEMORY-16")
+class KnowsNoTenants(ReferenceMemory):
     def named(self, scope: MemoryScope) -> MemoryScope:
         return MemoryScope(subject=scope.subject)
 
 
 @broken("MEMORY-6 MEMORY-11")
 class LearnsAgainWhatWasForgotten(ReferenceMemory):
-    async def forget(self, scope: MemoryScope, *, session_id: str | None = None) -> int:
-        forgotten = await super().forget(scope, session_id=session_id)
-        stored = self.find(scope) or Stored()
-        stored.flushed = {message for message in stored.flushed if session_id is not None and message[0] != session_id}
+    def remove(self, stored: Stored, asked: Mapping[str, str | None]) -> int:
+        forgotten = super().remove(stored, asked)
+        if asked["message_id"] is asked["id"] is None:
+            session = asked["session_id"]
+            stored.flushed = {message for message in stored.flushed if session is not None and message[0] != session}
         return forgotten
 
 
 @broken("MEMORY-5 MEMORY-6")
 class ForgetsASubjectInAllTenants(ReferenceMemory):
-    async def forget(self, scope: MemoryScope, *, session_id: str | None = None) -> int:
-        for other in list(self.backend.scopes):
-            if other != scope and session_id is None:
-                await super().forget(other)
-        return await super().forget(scope, session_id=session_id)
+    def remove(self, stored: Stored, asked: Mapping[str, str | None]) -> int:
+        if all(name is None for name in asked.values()):
+            for other in self.backend.scopes.values():
+                other.facts = other.facts if other is stored else []
+        return super().remove(stored, asked)
 
 
-@broken("MEMORY-6")
+@broken("MEMORY-6 MEMORY-11 MEMORY-16")
 class ForgetsTheWholeScope(ReferenceMemory):
-    async def forget(self, scope: MemoryScope, *, session_id: str | None = None) -> int:
-        there = await self.recall(scope, limit=1_000)
-        known = session_id is None or any(note.session_id == session_id for note in there)
-        return await super().forget(scope) if known else 0
+    def remove(self, stored: Stored, asked: Mapping[str, str | None]) -> int:
+        if asked["session_id"] is None or asked["session_id"] not in {note.session_id for note in stored.facts}:
+            return super().remove(stored, asked)
+        return super().remove(stored, {**asked, "session_id": None})
 
 
-@broken("MEMORY-6")
-class FindsWhatWasForgottenByItsWords(ReferenceMemory):
+@broken("MEMORY-6 MEMORY-14 MEMORY-15 MEMORY-16")
+class FindsByWordsWhatWasThereAtTheFlush(ReferenceMemory):
+    """Keeps what is found by words apart, and does not change it but by a flush."""
+
     def __init__(self, backend: Backend | None = None) -> None:
         super().__init__(backend)
         self.index: dict[MemoryScope, list[MemoryNote]] = {}
 
     async def flush(self, scope: MemoryScope, notes: Sequence[MemoryNote]) -> int:
         new = await super().flush(scope, notes)
-        stored = self.find(scope) or Stored()
-        self.index[scope] = list(stored.facts)
+        known = {note.facts[0].id for note in self.index.get(scope, [])}
+        added = [note for note in (self.find(scope) or Stored()).facts if note.facts[0].id not in known]
+        self.index.setdefault(scope, []).extend(added)
         return new
 
-    async def recall(self, scope: MemoryScope, words: Sequence[str] = (), *, limit: int = 64) -> tuple[MemoryNote, ...]:
-        found = await super().recall(scope, words, limit=limit)
-        return found or tuple(self.newest(self.index.get(scope, ()), words, limit) if words else ())
+    def found(
+        self,
+        scope: MemoryScope,
+        words: Sequence[str],
+        kinds: Collection[MemoryKind],
+        statuses: Collection[MemoryStatus],
+        limit: int,
+    ) -> tuple[MemoryNote, ...]:
+        found = super().found(scope, words, kinds, statuses, limit)
+        if not words or scope not in self.index:
+            return found
+        return tuple(self.best([n for n in self.index[scope] if self.is_asked_for(n.facts[0], kinds, statuses)], words, limit))
 
 
 @broken("MEMORY-6")
 class CountsForgottenMessages(ReferenceMemory):
-    async def forget(self, scope: MemoryScope, *, session_id: str | None = None) -> int:
-        of_session = [note for note in await self.recall(scope, limit=1_000) if session_id in (None, note.session_id)]
-        await super().forget(scope, session_id=session_id)
-        return len({self.message_of(note) for note in of_session})
+    def remove(self, stored: Stored, asked: Mapping[str, str | None]) -> int:
+        if asked["message_id"] is not None or asked["id"] is not None:
+            return super().remove(stored, asked)
+        messages = {self.message_of(note) for note in stored.facts if self.is_named(note, asked)}
+        super().remove(stored, asked)
+        return len(messages)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import attrs
 from zope.interface import classImplementsOnly
 
 from contextport.conformance_tests.reference_memory import Backend, ReferenceMemory, Stored
 from contextport.contracts import MemoryUnavailable
-from contextport.contracts.memory import LongTermMemory, MemoryNote, MemoryScope
+from contextport.contracts.memory import LongTermMemory, MemoryKind, MemoryNote, MemoryScope, MemoryStatus
 
 from .registry import broken
 
@@ -71,9 +71,16 @@ class HidesTheForeignError(ReferenceMemory):
 
 @broken("MEMORY-8")
 class RecallsNothingOnFailure(ReferenceMemory):
-    async def recall(self, scope: MemoryScope, words: Sequence[str] = (), *, limit: int = 64) -> tuple[MemoryNote, ...]:
+    def found(
+        self,
+        scope: MemoryScope,
+        words: Sequence[str],
+        kinds: Collection[MemoryKind],
+        statuses: Collection[MemoryStatus],
+        limit: int,
+    ) -> tuple[MemoryNote, ...]:
         try:
-            return await super().recall(scope, words, limit=limit)
+            return super().found(scope, words, kinds, statuses, limit)
         except MemoryUnavailable:
             return ()
 
@@ -128,10 +135,17 @@ class CancelLeavesTheMemoryBusy(ReferenceMemory):
 
 @broken("MEMORY-2 MEMORY-10")
 class UnwrittenScopeIsAnError(ReferenceMemory):
-    async def recall(self, scope: MemoryScope, words: Sequence[str] = (), *, limit: int = 64) -> tuple[MemoryNote, ...]:
+    def found(
+        self,
+        scope: MemoryScope,
+        words: Sequence[str],
+        kinds: Collection[MemoryKind],
+        statuses: Collection[MemoryStatus],
+        limit: int,
+    ) -> tuple[MemoryNote, ...]:
         if self.find(scope) is None:
             raise KeyError(scope.subject)
-        return await super().recall(scope, words, limit=limit)
+        return super().found(scope, words, kinds, statuses, limit)
 
 
 @broken("MEMORY-10")
@@ -161,6 +175,22 @@ class RemembersMessagesUntilClose(ReferenceMemory):
 
 
 @broken("MEMORY-11")
+class KnowsWhatIsForgottenUntilClose(ReferenceMemory):
+    async def close(self) -> None:
+        for stored in self.backend.scopes.values():
+            stored.forgotten.clear()
+        await super().close()
+
+
+@broken("MEMORY-11")
+class KnowsStatusesUntilClose(ReferenceMemory):
+    async def close(self) -> None:
+        for stored in self.backend.scopes.values():
+            stored.facts = [self.with_status(note, MemoryStatus.ACTIVE) for note in stored.facts]
+        await super().close()
+
+
+@broken("MEMORY-11")
 class NamesNoBackend(ReferenceMemory):
     shared_backend = ""
 
@@ -179,13 +209,16 @@ class RemembersWhatItRecalled(ReferenceMemory):
             self.seen.pop(scope, None)
         return new
 
-    async def recall(self, scope: MemoryScope, words: Sequence[str] = (), *, limit: int = 64) -> tuple[MemoryNote, ...]:
-        found = await super().recall(scope, words, limit=limit)
-        return found if words or limit > 1 else self.seen.setdefault(scope, found)
-
-    async def forget(self, scope: MemoryScope, *, session_id: str | None = None) -> int:
-        self.seen.pop(scope, None)
-        return await super().forget(scope, session_id=session_id)
+    def found(
+        self,
+        scope: MemoryScope,
+        words: Sequence[str],
+        kinds: Collection[MemoryKind],
+        statuses: Collection[MemoryStatus],
+        limit: int,
+    ) -> tuple[MemoryNote, ...]:
+        found = super().found(scope, words, kinds, statuses, limit)
+        return found if words or limit > 1 or len(kinds) < len(MemoryKind) else self.seen.setdefault(scope, found)
 
 
 @broken("MEMORY-12")
@@ -195,7 +228,10 @@ class WritesOnClose(ReferenceMemory):
     def __init__(self, backend: Backend | None = None) -> None:
         super().__init__(backend)
         self.original = self.backend
-        copies = {scope: Stored(set(one.flushed), list(one.facts)) for scope, one in self.original.scopes.items()}
+        copies = {
+            scope: attrs.evolve(one, flushed=set(one.flushed), facts=list(one.facts), forgotten=set(one.forgotten))
+            for scope, one in self.original.scopes.items()
+        }
         self.backend = attrs.evolve(self.original, scopes=copies)
 
     async def close(self) -> None:

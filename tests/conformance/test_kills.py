@@ -22,6 +22,7 @@ _QUICK = (
     "compacting_managers",
     "memories",
     "memory_backends",
+    "memory_statuses",
     "summarizers",
     "lexical_indexes",
     "retrievers",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,7 @@ from contextport.contracts import (
     StoreUnavailable,
     implements,
 )
+from contextport.contracts.memory import MemoryKind, MemoryStatus
 from contextport.strategies.recovery import RequestSizes, Responder, recover
 from tests.managers.folding_sessions import (
     COUNTER,
@@ -67,11 +68,21 @@ class NotedMemory:
         self.scopes.add(scope)
         return await self.inner.flush(scope, notes)
 
-    async def recall(self, scope: MemoryScope, words: Sequence[str] = (), *, limit: int = 64) -> tuple[MemoryNote, ...]:
-        return await self.inner.recall(scope, words, limit=limit)
+    async def recall(
+        self,
+        scope: MemoryScope,
+        words: Sequence[str] = (),
+        *,
+        kinds: Collection[MemoryKind] | None = None,
+        statuses: Collection[MemoryStatus] = (MemoryStatus.ACTIVE,),
+        limit: int = 64,
+    ) -> tuple[MemoryNote, ...]:
+        return await self.inner.recall(scope, words, kinds=kinds, statuses=statuses, limit=limit)
 
-    async def forget(self, scope: MemoryScope, *, session_id: str | None = None) -> int:
-        return await self.inner.forget(scope, session_id=session_id)
+    async def forget(
+        self, scope: MemoryScope, *, session_id: str | None = None, message_id: str | None = None, id: str | None = None
+    ) -> int:
+        return await self.inner.forget(scope, session_id=session_id, message_id=message_id, id=id)
 
     async def close(self) -> None:
         await self.inner.close()
@@ -190,7 +201,8 @@ async def test_what_a_fold_that_was_cut_short_had_flushed_is_stored_once(backend
     assert await manager.compact(SESSION, max_tokens=120)
     assert [note.message_id for note in memory.notes].count("wish") == 3
     told = await memory.recall(MemoryScope(subject=SESSION), ["tomatoes"])
-    assert [note.message_id for note in told] == ["wish"]
+    assert {note.message_id for note in told} == {"wish"}
+    assert sorted(note.facts[0].text for note in told) == ["AB-0042-7", "I never want tomatoes in bed AB-0042-7"]
 
 
 @awaited

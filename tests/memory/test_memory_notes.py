@@ -8,7 +8,7 @@ from pathlib import Path
 from contextport.adapters.memory.sqlite_memory import SqliteLongTermMemory
 from contextport.contracts import Entry, Message
 from contextport.contracts.facts import FactKind
-from contextport.contracts.memory import MemoryNote, MemoryScope
+from contextport.contracts.memory import MemoryNote, MemoryScope, MemoryStatus
 from contextport.strategies.memory_notes import notes_for
 
 ANN = MemoryScope(subject="ann")
@@ -22,7 +22,9 @@ def entries(*messages: Message) -> list[Entry]:
 
 
 def told(*messages: Message) -> list[list[tuple[FactKind, str]]]:
-    return [[(fact.kind, fact.text) for fact in note.facts] for note in notes_for(entries(*messages), session_id="s")]
+    """What still holds at the end."""
+    notes = notes_for(entries(*messages), session_id="s")
+    return [[(one.fact.kind, one.text) for one in note.facts if one.status is MemoryStatus.ACTIVE] for note in notes]
 
 
 def test_one_note_per_message_with_its_place_and_time() -> None:
@@ -45,7 +47,7 @@ def test_what_the_user_settled_and_named_is_kept_verbatim() -> None:
 
 def test_facts_carry_their_message() -> None:
     notes = notes_for(entries(Message.user("The contract is AB-2024-001.", id="a")), session_id="s")
-    assert [fact.sources for fact in notes[0].facts] == [("a",)] * len(notes[0].facts)
+    assert [one.fact.sources for one in notes[0].facts] == [("a",)] * len(notes[0].facts)
     assert notes[0].facts
 
 

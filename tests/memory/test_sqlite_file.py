@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from contextport.adapters.memory import sqlite_notes
+from contextport.adapters.memory import sqlite_notes, sqlite_recall
 from contextport.adapters.memory.sqlite_memory import SqliteLongTermMemory
 from contextport.adapters.memory.sqlite_tables import MIGRATIONS
 from contextport.contracts import InvalidArgument, MemoryUnavailable
 from contextport.contracts.facts import Fact, FactKind
-from contextport.contracts.memory import MemoryNote, MemoryScope
+from contextport.contracts.memory import MemoryKind, MemoryNote, MemoryScope, MemoryStatus, Remembered
 
-from .notes import note, texts
+from .notes import note, texts, told
 
 ANN = MemoryScope(subject="ann")
 
@@ -158,7 +158,7 @@ def test_labels_and_earlier_texts_are_found(tmp_path: Path) -> None:
 
     async def scenario() -> None:
         memory = SqliteLongTermMemory(tmp_path / "memory.db")
-        await memory.flush(ANN, [MemoryNote(session_id="s", epoch=1, message_id="m", at=1.0, facts=(fact,))])
+        await memory.flush(ANN, [MemoryNote(session_id="s", epoch=1, message_id="m", at=1.0, facts=(Remembered(fact=fact),))])
         for words in (["budget"], ["Budget.Limit"], ["8000"], ["eur"]):
             assert texts(await memory.recall(ANN, words)) == ["10000 EUR"], words
         assert await memory.recall(ANN, ["?!"]) == ()
@@ -177,11 +177,21 @@ def test_recall_looks_through_no_table(tmp_path: Path) -> None:
     asyncio.run(scenario())
     with closing(sqlite3.connect(path)) as connection:
         connection.set_trace_callback(statements.append)
+        kinds, statuses = frozenset(MemoryKind), frozenset(MemoryStatus)
         for words in (None, frozenset({"one"})):
-            assert texts(sqlite_notes.recall(connection, ANN, words, 5)) == ["one"]
+            found = sqlite_recall.recall(connection, ANN, words, kinds, statuses, 5)
+            assert texts(found) == ["one"]
+        [ids] = [(note.facts[0].id,) for note in found]
+        ending = MemoryNote(session_id="s", epoch=1, message_id="b", at=6.0, done=ids)
+        again = MemoryNote(session_id="s", epoch=1, message_id="c", at=7.0, facts=(Remembered(fact=told("two"), about="x"),))
+        assert sqlite_notes.flush(connection, ANN, sqlite_notes.write_down([ending, again])) == 2
+        assert sqlite_notes.forget(connection, ANN, None, None, ids[0]) == 1
+        assert sqlite_notes.forget(connection, ANN, "s", "c", None) == 1
         connection.set_trace_callback(None)
-        assert len(statements) == 6
+        assert len(statements) > 50
         for statement in statements:
+            if statement.lstrip().startswith(("BEGIN", "COMMIT", "--")):
+                continue
             plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
             assert all(step.startswith("SEARCH") for step in plan), (statement, plan)
 

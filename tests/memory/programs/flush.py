@@ -8,7 +8,7 @@ import sys
 
 from contextport.adapters.memory.sqlite_memory import SqliteLongTermMemory
 from contextport.contracts.facts import Fact, FactKind
-from contextport.contracts.memory import MemoryNote, MemoryScope
+from contextport.contracts.memory import MemoryNote, MemoryScope, Remembered
 
 
 async def main(path: str, count: int) -> None:
@@ -18,7 +18,7 @@ async def main(path: str, count: int) -> None:
     new = 0
     for number in range(count):
         fact = Fact(kind=FactKind.DECISION, text=f"fact {number}")
-        note = MemoryNote(session_id="s", epoch=1, message_id=f"m{number}", at=float(number), facts=(fact,))
+        note = MemoryNote(session_id="s", epoch=1, message_id=f"m{number}", at=float(number), facts=(Remembered(fact=fact),))
         new += await memory.flush(MemoryScope(subject="ann"), [note])
     await memory.close()
     print(new)

@@ -11,7 +11,7 @@ import warnings
 
 from contextport.adapters.memory.sqlite_memory import SqliteLongTermMemory
 from contextport.contracts.facts import Fact, FactKind
-from contextport.contracts.memory import MemoryNote, MemoryScope
+from contextport.contracts.memory import MemoryNote, MemoryScope, Remembered
 
 warnings.filterwarnings("ignore", category=DeprecationWarning)  # newer Pythons warn of any fork beside threads: it is the point
 ANN = MemoryScope(subject="ann")
@@ -21,7 +21,9 @@ def flush(memory: SqliteLongTermMemory, *names: str) -> None:
     async def one_by_one() -> None:
         for name in names:
             fact = Fact(kind=FactKind.DECISION, text=name)
-            await memory.flush(ANN, [MemoryNote(session_id="s", epoch=1, message_id=name, at=1.0, facts=(fact,))])
+            await memory.flush(
+                ANN, [MemoryNote(session_id="s", epoch=1, message_id=name, at=1.0, facts=(Remembered(fact=fact),))]
+            )
 
     asyncio.run(one_by_one())
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from contextport.adapters.memory.sqlite_memory import SqliteLongTermMemory
 from contextport.contracts import MemoryUnavailable
 from contextport.contracts.facts import Fact, FactKind
-from contextport.contracts.memory import MemoryNote, MemoryScope
+from contextport.contracts.memory import MemoryNote, MemoryScope, Remembered
 
 ANN = MemoryScope(subject="ann")
 
@@ -23,7 +23,7 @@ def group(number: int) -> list[MemoryNote]:
     """Notes of five messages with large facts."""
     facts = [Fact(kind=FactKind.DECISION, text=f"{number}.{member} " + "x" * 3_000) for member in range(5)]
     return [
-        MemoryNote(session_id="s", epoch=1, message_id=f"{number}-{member}", at=float(number), facts=(fact,))
+        MemoryNote(session_id="s", epoch=1, message_id=f"{number}-{member}", at=float(number), facts=(Remembered(fact=fact),))
         for member, fact in enumerate(facts)
     ]
 

@@ -19,7 +19,7 @@ from contextlib import closing
 
 from contextport.adapters.memory.sqlite_memory import SqliteLongTermMemory
 from contextport.contracts.facts import Fact, FactKind
-from contextport.contracts.memory import MemoryNote, MemoryScope
+from contextport.contracts.memory import MemoryNote, MemoryScope, Remembered
 
 ANN = MemoryScope(subject="ann")
 MEMBERS = 4
@@ -30,7 +30,7 @@ def group(round_number: int, number: int) -> list[MemoryNote]:
     name = f"{round_number}.{number}"
     facts = [Fact(kind=FactKind.DECISION, text=f"{name} {member} " + "words " * 40) for member in range(MEMBERS)]
     return [
-        MemoryNote(session_id="s", epoch=1, message_id=f"{name}-{member}", at=float(round_number), facts=(fact,))
+        MemoryNote(session_id="s", epoch=1, message_id=f"{name}-{member}", at=float(round_number), facts=(Remembered(fact=fact),))
         for member, fact in enumerate(facts)
     ]
 
