@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         check_compression_strategy,
         check_context_manager,
         check_context_store,
+        check_embedder,
         check_error_classifier,
         check_event_sink,
         check_limits_source,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         check_suite,
         check_summarizer,
         check_token_counter,
+        check_vector_index,
     )
     from .exact_counters import CharactersCounter, WordsCounter
     from .rules import RuleResult, Status
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         CompressionStrategyConformance,
         ContextManagerConformance,
         ContextStoreConformance,
+        EmbedderConformance,
         ErrorClassifierConformance,
         EventSinkConformance,
         LexicalIndexConformance,
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
         RetrieverConformance,
         SummarizerConformance,
         TokenCounterConformance,
+        VectorIndexConformance,
     )
 
 __all__ = [
@@ -56,6 +60,7 @@ __all__ = [
     "CompressionStrategyConformance",
     "ContextManagerConformance",
     "ContextStoreConformance",
+    "EmbedderConformance",
     "ErrorClassifierConformance",
     "EventSinkConformance",
     "LexicalIndexConformance",
@@ -67,11 +72,13 @@ __all__ = [
     "Status",
     "SummarizerConformance",
     "TokenCounterConformance",
+    "VectorIndexConformance",
     "WordsCounter",
     "check_chat_model",
     "check_compression_strategy",
     "check_context_manager",
     "check_context_store",
+    "check_embedder",
     "check_error_classifier",
     "check_event_sink",
     "check_lexical_index",
@@ -82,11 +89,13 @@ __all__ = [
     "check_suite",
     "check_summarizer",
     "check_token_counter",
+    "check_vector_index",
 ]
 
 _WITH_ASSERTIONS = (
     "classifier_rules",
     "compaction_rules",
+    "embedder_rules",
     "fold_rules",
     "lexical_rules",
     "memory_rules",
@@ -110,6 +119,7 @@ _WITH_ASSERTIONS = (
     "suite",
     "suites",
     "summarizer_rules",
+    "vector_index_rules",
 )
 
 # pytest takes an installed namespace package for its folders and would leave the assertions of the rules as they are.

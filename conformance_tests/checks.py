@@ -21,6 +21,7 @@ from contextport.contracts.model import ChatModel, StopReason
 from contextport.contracts.provider_error import ErrorClassifier
 from contextport.contracts.retrieval import LexicalIndex, Retriever
 from contextport.contracts.summary import Summarizer
+from contextport.contracts.vectors import Embedder, VectorIndex
 
 from .rules import RuleResult, run_rule
 from .scripted_answers import Scripted, SentRequest
@@ -30,6 +31,7 @@ from .suites import (
     Conformance,
     ContextManagerConformance,
     ContextStoreConformance,
+    EmbedderConformance,
     ErrorClassifierConformance,
     EventSinkConformance,
     LexicalIndexConformance,
@@ -39,6 +41,7 @@ from .suites import (
     RetrieverConformance,
     SummarizerConformance,
     TokenCounterConformance,
+    VectorIndexConformance,
 )
 
 __all__ = [
@@ -46,6 +49,7 @@ __all__ = [
     "check_compression_strategy",
     "check_context_manager",
     "check_context_store",
+    "check_embedder",
     "check_error_classifier",
     "check_event_sink",
     "check_lexical_index",
@@ -56,6 +60,7 @@ __all__ = [
     "check_suite",
     "check_summarizer",
     "check_token_counter",
+    "check_vector_index",
 ]
 
 
@@ -291,6 +296,46 @@ def check_lexical_index(
 
         def broken_index(self) -> LexicalIndex | Awaitable[LexicalIndex] | None:
             return None if broken is None else broken()
+
+    return check_suite(Checked())
+
+
+def check_embedder(
+    make: Callable[[], Embedder | Awaitable[Embedder]],
+    *,
+    others: Callable[[], Sequence[Embedder | Awaitable[Embedder]]] | None = None,
+    broken: Callable[[], Embedder | Awaitable[Embedder]] | None = None,
+) -> list[RuleResult]:
+    """Check embedders that `make` builds. `others` builds some in other configurations, compared by name; `broken` builds one
+    whose backend fails.
+    """
+
+    class Checked(EmbedderConformance):
+        def make_embedder(self) -> Embedder | Awaitable[Embedder]:
+            return make()
+
+        def other_embedders(self) -> Sequence[Embedder | Awaitable[Embedder]]:
+            return () if others is None else others()
+
+        def broken_embedder(self) -> Embedder | Awaitable[Embedder] | None:
+            return super().broken_embedder() if broken is None else broken()
+
+    return check_suite(Checked())
+
+
+def check_vector_index(
+    make: Callable[[], VectorIndex | Awaitable[VectorIndex]],
+    *,
+    broken: Callable[[], VectorIndex | Awaitable[VectorIndex] | None] | None = None,
+) -> list[RuleResult]:
+    """Check indexes that `make` builds, each empty. `broken` builds one whose backend fails, or returns None if nothing can."""
+
+    class Checked(VectorIndexConformance):
+        def make_index(self) -> VectorIndex | Awaitable[VectorIndex]:
+            return make()
+
+        def broken_index(self) -> VectorIndex | Awaitable[VectorIndex] | None:
+            return super().broken_index() if broken is None else broken()
 
     return check_suite(Checked())
 

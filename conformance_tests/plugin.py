@@ -31,6 +31,8 @@ _PORTS = (
     "Summarizer",
     "Retriever",
     "LexicalIndex",
+    "Embedder",
+    "VectorIndex",
 )
 _CLAIMS = "claims"  # the row of the test that holds an adapter to what it claims
 _SUITES = pytest.StashKey[dict[str, dict[str, Any]]]()

@@ -66,6 +66,7 @@ from . import (
     strategy_rules,
     vector_store_rules,
 )
+from .embedder_suite import EmbedderConformance
 from .exact_counters import WordsCounter
 from .lexical_suite import LexicalIndexConformance
 from .retriever_suite import RetrieverConformance
@@ -73,6 +74,7 @@ from .rules import NotChecked, settled
 from .scripted_answers import Scripted, SentRequest
 from .suite import Conformance
 from .summarizer_suite import SummarizerConformance
+from .vector_index_suite import VectorIndexConformance
 
 __all__ = [
     "SUITES",
@@ -81,6 +83,7 @@ __all__ = [
     "Conformance",
     "ContextManagerConformance",
     "ContextStoreConformance",
+    "EmbedderConformance",
     "ErrorClassifierConformance",
     "EventSinkConformance",
     "LexicalIndexConformance",
@@ -90,6 +93,7 @@ __all__ = [
     "RetrieverConformance",
     "SummarizerConformance",
     "TokenCounterConformance",
+    "VectorIndexConformance",
 ]
 
 RULE_MODULES = (
@@ -433,4 +437,6 @@ SUITES: tuple[type[Conformance], ...] = (
     SummarizerConformance,
     RetrieverConformance,
     LexicalIndexConformance,
+    EmbedderConformance,
+    VectorIndexConformance,
 )

@@ -5,6 +5,7 @@ from . import (
     codecs,
     compacting_managers,
     counters,
+    embedders,
     folding_strategies,
     lexical_indexes,
     manager_sessions,
@@ -23,6 +24,7 @@ from . import (
     strategies,
     strategy_results,
     summarizers,
+    vector_indexes,
     vector_stores,
 )
 from .registry import BROKEN, HEALTHY, Broken, rules_kept_by, suite_of, verdict
@@ -52,5 +54,7 @@ _MODULES = (
     memory_statuses,
     retrievers,
     retriever_histories,
+    embedders,
+    vector_indexes,
     summarizers,
 )

@@ -7,11 +7,13 @@ from typing import Any, TypeVar, cast
 
 from attrs import frozen
 
+from contextport.conformance_tests.embedder_suite import EmbedderConformance
 from contextport.conformance_tests.lexical_suite import LexicalIndexConformance
 from contextport.conformance_tests.reference_classifier import ReferenceClassifier
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_compacting_manager import ReferenceCompactingManager
 from contextport.conformance_tests.reference_counter import ReferenceCounter
+from contextport.conformance_tests.reference_embedder import ReferenceEmbedder
 from contextport.conformance_tests.reference_folding_strategy import ReferenceFoldingStrategy
 from contextport.conformance_tests.reference_lexical_index import LexicalBackend, ReferenceLexicalIndex
 from contextport.conformance_tests.reference_manager import ReferenceManager
@@ -24,6 +26,7 @@ from contextport.conformance_tests.reference_sink_and_limits import ReferenceLea
 from contextport.conformance_tests.reference_store import Backend, ReferenceStore
 from contextport.conformance_tests.reference_strategy import ReferenceStrategy
 from contextport.conformance_tests.reference_summarizer import ReferenceSummarizer, ReferenceWriter
+from contextport.conformance_tests.reference_vector_index import ReferenceVectorIndex
 from contextport.conformance_tests.reference_vector_store import ReferenceVectorStore, VectorBackend
 from contextport.conformance_tests.retriever_suite import RetrieverConformance
 from contextport.conformance_tests.rules import Rule, Status, run_rule
@@ -42,6 +45,7 @@ from contextport.conformance_tests.suites import (
     SummarizerConformance,
     TokenCounterConformance,
 )
+from contextport.conformance_tests.vector_index_suite import VectorIndexConformance
 from contextport.contracts import (
     Budget,
     ContextManager,
@@ -246,6 +250,29 @@ class _LexicalIndexes(LexicalIndexConformance):
         return self.adapter_class(LexicalBackend(down=True))
 
 
+class _Embedders(EmbedderConformance):
+    adapter_class = ReferenceEmbedder
+
+    def make_embedder(self) -> ReferenceEmbedder:
+        return self.adapter_class()
+
+    def other_embedders(self) -> tuple[ReferenceEmbedder, ...]:
+        return (self.adapter_class(dimensions=128),)
+
+    def broken_embedder(self) -> ReferenceEmbedder:
+        return self.adapter_class(down=True)
+
+
+class _VectorIndexes(VectorIndexConformance):
+    adapter_class = ReferenceVectorIndex
+
+    def make_index(self) -> ReferenceVectorIndex:
+        return self.adapter_class()
+
+    def broken_index(self) -> ReferenceVectorIndex:
+        return self.adapter_class(down=True)
+
+
 class _Summarizers(SummarizerConformance):
     adapter_class = ReferenceSummarizer
     patience = 1.0
@@ -279,6 +306,8 @@ HEALTHY: tuple[type[Any], ...] = (
     _Classifiers,
     _Memories,
     _LexicalIndexes,
+    _Embedders,
+    _VectorIndexes,
     _Retrievers,
     _Summarizers,
 )

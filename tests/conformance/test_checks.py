@@ -14,6 +14,7 @@ from contextport.conformance_tests import (
     check_compression_strategy,
     check_context_manager,
     check_context_store,
+    check_embedder,
     check_error_classifier,
     check_event_sink,
     check_lexical_index,
@@ -22,11 +23,13 @@ from contextport.conformance_tests import (
     check_message_codec,
     check_retriever,
     check_token_counter,
+    check_vector_index,
 )
 from contextport.conformance_tests.reference_classifier import ReferenceClassifier
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_compacting_manager import ReferenceCompactingManager
 from contextport.conformance_tests.reference_counter import ReferenceCounter
+from contextport.conformance_tests.reference_embedder import ReferenceEmbedder
 from contextport.conformance_tests.reference_folding_strategy import ReferenceFoldingStrategy
 from contextport.conformance_tests.reference_lexical_index import LexicalBackend, ReferenceLexicalIndex
 from contextport.conformance_tests.reference_manager import ReferenceManager
@@ -37,6 +40,7 @@ from contextport.conformance_tests.reference_retriever import ReferenceRetriever
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import ReferenceStore
+from contextport.conformance_tests.reference_vector_index import ReferenceVectorIndex
 from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
 from contextport.contracts import ChatModel, Message, PortMismatch
 from contextport.contracts.memory import LongTermMemory
@@ -105,6 +109,12 @@ def test_every_port_has_a_check() -> None:
         "CLASSIFIER": check_error_classifier(ReferenceClassifier),
         "MEMORY": check_long_term_memory(ReferenceMemory, reopen=second_memory, broken=broken_memory),
         "LEXICAL": check_lexical_index(ReferenceLexicalIndex, broken=broken_index),
+        "EMBEDDER": check_embedder(
+            ReferenceEmbedder,
+            others=lambda: [ReferenceEmbedder(dimensions=128)],
+            broken=lambda: ReferenceEmbedder(down=True),
+        ),
+        "INDEX": check_vector_index(ReferenceVectorIndex, broken=lambda: ReferenceVectorIndex(down=True)),
         "RETRIEVER HISTORY": check_retriever(history=ReferenceRetriever, broken=broken_retriever),
     }
     for name, results in checked.items():
