@@ -2,6 +2,7 @@
 
 from .machine import ModeMachine
 from .rules import Layer, RulesBook, TenantOf
+from .rules_text import read_rules
 from .settings import rules_schema
 from .signals import AsksAboutEarlyDetails, BeginsNewTask, NeedsKnowledge
 
@@ -13,5 +14,6 @@ __all__ = [
     "NeedsKnowledge",
     "RulesBook",
     "TenantOf",
+    "read_rules",
     "rules_schema",
 ]

@@ -25,6 +25,7 @@ _OPENING: Final = 300  # characters in which a message says that it begins somet
 _MOST_ACKNOWLEDGED: Final = 6  # words such as `ok, thanks, great` before that
 _COMPARED: Final = 12  # newest messages that a question's words are looked for in
 _HALF_A_DAY: Final = 12 * 3600.0
+_HINT: Final = 0.2  # three of them are 0.488, four 0.5904
 _FEW_WORDS: Final = 4  # with fewer words than this, how many are new says nothing
 
 _SPACES = re.compile(r"\s+")
@@ -104,9 +105,9 @@ class BeginsNewTask:
     """Whether the question begins a task for which what was said before does not matter.
 
     It has to say so: the message opens with words such as `new task:`, `let's start over`, `换个话题`, or is a command such as
-    `/new` (0.9, `said`). Hints do not reset by themselves, not even two of them: a document that comes with it (0.3, `document`),
-    words such as `another question` (0.3, `another`), half a day of silence (0.2, `pause`), and that next to none of its words
-    was said lately (0.2, `words`). All four together count as much as a weak statement.
+    `/new` (0.9, `said`). There are four hints, of 0.2 each, which reset only all together: a document that comes with it
+    (`document`), words such as `another question` (`another`), half a day of silence (`pause`), and that next to none of its
+    words was said lately (`words`).
     """
 
     def sense(self, turn: SensedTurn) -> Sensed:
@@ -119,14 +120,14 @@ class BeginsNewTask:
         if wording("reaches_back").search(text):
             return
         if any(isinstance(part, Media) and part.media == "document" for part in turn.question.parts):
-            yield 0.3, "document"
+            yield _HINT, "document"
         if _opens_with(wording("may_be_new"), text):
-            yield 0.3, "another"
+            yield _HINT, "another"
         if turn.seconds_since is not None and turn.seconds_since >= _HALF_A_DAY:
-            yield 0.2, "pause"
+            yield _HINT, "pause"
         count, new = _new_words(turn, text)
         if turn.before and count >= _FEW_WORDS and new >= 0.9:
-            yield 0.2, "words"
+            yield _HINT, "words"
 
 
 def _opens_with(wanted: re.Pattern[str], text: str) -> bool:
