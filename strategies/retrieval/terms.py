@@ -36,7 +36,7 @@ st nd rd th
 STOP_WORDS = frozenset(_ENGLISH.split())
 """English words that stand in every text, what contractions leave (`don't`), and the endings of ordinal numbers."""
 
-_PARTICLES = frozenset("的了是在我你他她它们吗呢吧啊呀のはをにがでともやかるたてすしい은는이가을를의에도")
+_PARTICLES = frozenset("的了是在我你他她它们吗呢吧啊呀のはをにがでともやかるたてすしいー은는이가을를의에도")
 """Signs that stand in every text of their language; their pairs say something, they themselves do not."""
 
 _CHARACTERS = (
