@@ -200,9 +200,9 @@ class WaitsBetweenLookAndStore(ReferenceVectorIndex):
     async def add(self, space: str, ids: Sequence[int], vectors: Vectors) -> None:
         known = self.opened().get(space)
         before = {} if known is None else dict(known.rows)
+        await asyncio.sleep(0)
         await super().add(space, ids, vectors)
         added = {number: vectors.numbers(row) for row, number in enumerate(ids)}
-        await asyncio.sleep(0)
         if ids and space in self.spaces:
             self.spaces[space].rows = {**before, **added}
 
