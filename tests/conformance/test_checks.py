@@ -41,6 +41,7 @@ from contextport.conformance_tests.reference_shaping_manager import ReferenceSha
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import ReferenceStore
 from contextport.conformance_tests.reference_vector_index import ReferenceVectorIndex
+from contextport.conformance_tests.reference_vector_store import ReferenceVectorStore
 from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
 from contextport.contracts import ChatModel, Message, PortMismatch
 from contextport.contracts.memory import LongTermMemory
@@ -55,8 +56,8 @@ class NoPytest:
 
 sys.meta_path.insert(0, NoPytest())
 from contextport.conformance_tests import *
-from contextport.conformance_tests.reference_store import ReferenceStore
-results = check_context_store(ReferenceStore)
+from contextport.conformance_tests.reference_vector_store import ReferenceVectorStore
+results = check_context_store(ReferenceVectorStore)
 print(len(results), {str(result.status) for result in results} <= {"passed", "not run"})
 """
 
@@ -95,7 +96,7 @@ def test_every_port_has_a_check() -> None:
         return ReferenceRetriever(ReferenceStore(), down=True)
 
     checked = {
-        "STORE": check_context_store(ReferenceStore),
+        "STORE VECTORS": check_context_store(ReferenceVectorStore),
         "COUNTER": check_token_counter(ReferenceCounter),
         "STRATEGY": check_compression_strategy(ReferenceFoldingStrategy, on=ReferenceFoldingStrategy),
         "MANAGER": [
@@ -127,6 +128,8 @@ def test_every_port_has_a_check() -> None:
         ("STORE-17", "write broken_store, so that a failing backend can be tried"),
         ("STORE-21", "write reopen_store, so that a second store can be opened on the same backend"),
         ("STORE-22", "write reopen_store, so that a second store can be opened on the same backend"),
+        ("VECTORS-7", "write reopen_store, so that a second store can be opened on the same backend"),
+        ("VECTORS-10", "write broken_store, so that a failing backend can be tried"),
         *((f"MANAGER-{n}", "ReferenceShapingManager does not provide Compacts") for n in (25, 26, 27)),
         *((f"MANAGER-{n}", "ReferenceCompactingManager does not provide ShapesWindow") for n in (23, 24)),
     ]
@@ -134,7 +137,7 @@ def test_every_port_has_a_check() -> None:
 
 def test_checks_need_no_pytest() -> None:
     done = python(WITHOUT_PYTEST)
-    assert done.stdout.split() == ["22", "True"], done.stderr
+    assert done.stdout.split() == ["32", "True"], done.stderr
 
 
 def test_checks_run_inside_a_running_loop() -> None:
