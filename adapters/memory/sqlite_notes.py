@@ -25,7 +25,7 @@ _NEW_NOTE = """
 _NEW_FACT = """
     INSERT INTO facts (scope, at, note, stored, status, kind, origin, about, said) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_NEW_WORD = "INSERT INTO words (scope, word, status, kind, at, fact) VALUES (?, ?, ?, ?, ?, ?)"
+_NEW_WORD = "INSERT INTO words (scope, word, status, at, fact, kind) VALUES (?, ?, ?, ?, ?, ?)"
 _RIVALS = "SELECT key, at FROM facts WHERE scope = ? AND about = ? AND status = 0"
 _IS_FORGOTTEN = "SELECT 1 FROM forgotten WHERE scope = ? AND said = ?"
 _FORGET_TEXT = "INSERT OR IGNORE INTO forgotten (scope, said) VALUES (?, ?)"
@@ -33,12 +33,10 @@ _WITH_ID = "SELECT key FROM facts WHERE key = ? AND note = ? AND scope = ?"
 _WITH_TEXT = "SELECT key FROM facts WHERE scope = ? AND said = ?"
 _OF_NOTES = "SELECT f.key FROM notes n JOIN facts f ON f.note = n.key WHERE n.scope = ? AND n.session = ?"
 _OF_MESSAGES = "SELECT f.key FROM notes n JOIN facts f ON f.note = n.key WHERE n.scope = ? AND n.message = ?"
-_ROW = "SELECT scope, status, kind, at, said, stored FROM facts WHERE key = ?"
+_ROW = "SELECT scope, status, at, said, stored FROM facts WHERE key = ?"
 _SET_STATUS = "UPDATE facts SET status = ? WHERE key = ?"
-_SET_STATUS_OF_WORD = """
-    UPDATE words SET status = ? WHERE scope = ? AND word = ? AND status = ? AND kind = ? AND at = ? AND fact = ?
-"""
-_DELETE_WORD = "DELETE FROM words WHERE scope = ? AND word = ? AND status = ? AND kind = ? AND at = ? AND fact = ?"
+_SET_STATUS_OF_WORD = "UPDATE words SET status = ? WHERE scope = ? AND word = ? AND status = ? AND at = ? AND fact = ?"
+_DELETE_WORD = "DELETE FROM words WHERE scope = ? AND word = ? AND status = ? AND at = ? AND fact = ?"
 _ACTIVE, _DONE, _SUPERSEDED = (
     STATUSES.index(status) for status in (MemoryStatus.ACTIVE, MemoryStatus.DONE, MemoryStatus.SUPERSEDED)
 )
@@ -124,16 +122,16 @@ def _put(connection: sqlite3.Connection, scope: int, note: int | None, at: float
                 _set_status(connection, key, _SUPERSEDED)
     row = (scope, at, note, written.stored, status, written.kind, written.origin, written.about, written.said)
     fact = connection.execute(_NEW_FACT, row).lastrowid
-    connection.executemany(_NEW_WORD, [(scope, word, status, written.kind, at, fact) for word in written.words])
+    connection.executemany(_NEW_WORD, [(scope, word, status, at, fact, written.kind) for word in written.words])
 
 
 def _set_status(connection: sqlite3.Connection, key: int, status: int) -> None:
     """If the fact is active."""
-    scope, old, kind, at, _, stored = connection.execute(_ROW, (key,)).fetchone()
+    scope, old, at, _, stored = connection.execute(_ROW, (key,)).fetchone()
     if old == _ACTIVE:
         connection.execute(_SET_STATUS, (status, key))
         words = _words(fact_from(stored))
-        connection.executemany(_SET_STATUS_OF_WORD, [(status, scope, word, old, kind, at, key) for word in words])
+        connection.executemany(_SET_STATUS_OF_WORD, [(status, scope, word, old, at, key) for word in words])
 
 
 def forget(
@@ -170,7 +168,7 @@ def _named(
 
 def _that_say_the_same(connection: sqlite3.Connection, scope: int, facts: Iterable[int]) -> frozenset[int]:
     """These facts and all others of the scope that say the same; none of it is learnt again."""
-    said = {connection.execute(_ROW, (fact,)).fetchone()[4] for fact in facts}
+    said = {connection.execute(_ROW, (fact,)).fetchone()[3] for fact in facts}
     connection.executemany(_FORGET_TEXT, [(scope, text) for text in said])
     return frozenset[int]().union(*[_keys(connection.execute(_WITH_TEXT, (scope, text))) for text in said])
 
@@ -180,6 +178,6 @@ def _keys(rows: sqlite3.Cursor) -> frozenset[int]:
 
 
 def _delete(connection: sqlite3.Connection, key: int) -> None:
-    scope, status, kind, at, _, stored = connection.execute(_ROW, (key,)).fetchone()
-    connection.executemany(_DELETE_WORD, [(scope, word, status, kind, at, key) for word in _words(fact_from(stored))])
+    scope, status, at, _, stored = connection.execute(_ROW, (key,)).fetchone()
+    connection.executemany(_DELETE_WORD, [(scope, word, status, at, key) for word in _words(fact_from(stored))])
     connection.execute("DELETE FROM facts WHERE key = ?", (key,))

@@ -22,25 +22,20 @@ __all__ = ["fact_from", "key_of", "recall", "scope_key"]
 _SCOPE = "SELECT key FROM scopes WHERE tenant = ? AND subject = ?"
 _NEWEST = "SELECT at, key FROM facts WHERE scope = ? AND status = ? AND kind = ? ORDER BY at DESC, key DESC LIMIT ?"
 _NEWEST_WITH_WORD = """
-    SELECT at, fact FROM words WHERE scope = ? AND word = ? AND status = ? AND kind = ? ORDER BY at DESC, fact DESC LIMIT ?
+    SELECT at, fact, status FROM words WHERE scope = ? AND word = ? AND status = ? {kinds}
+    ORDER BY at DESC, fact DESC LIMIT ?
 """
-_HAS_WORD = """
-    SELECT 1 FROM words w JOIN facts f ON f.key = :fact
-    WHERE w.scope = :scope AND w.word = :word AND w.status = f.status AND w.kind = f.kind AND w.at = f.at AND w.fact = :fact
-"""
+_HAS_WORD = "SELECT 1 FROM words WHERE scope = ? AND word = ? AND status = ? AND at = ? AND fact = ?"
 _FACT = """
     SELECT n.session, n.epoch, n.message, f.note, f.at, f.stored, f.status, f.kind, f.origin, f.about
     FROM facts f JOIN notes n ON n.key = f.note WHERE f.key = ?
 """
 _MOST_ROWS = (1 << 63) - 1
-_MOST_OF_A_WORD = 512  # facts that are looked at for one word, at least
-_RANKED = 4  # so many times the limit are ranked by all of their words
+_MOST_OF_A_WORD = 256  # facts that are looked at for one word, at least
+_RANKED = 2  # so many times the limit are ranked by all of their words
 
-_State: TypeAlias = tuple[int, int]
-"""Numbers of a status and a kind."""
-
-_Found: TypeAlias = tuple[float, int]
-"""The time and the key of a fact: what is larger is newer."""
+_Found: TypeAlias = tuple[float, int, int]
+"""The time, the key and the status of a fact: what is larger is newer."""
 
 
 def recall(
@@ -56,43 +51,53 @@ def recall(
     if key is None:
         return ()
     limit = min(limit, _MOST_ROWS // _RANKED)
-    states = [(STATUSES.index(status), KINDS.index(kind)) for status in set(statuses) for kind in set(kinds)]
-    found = _newest(connection, key, states, limit) if words is None else _best(connection, key, words, states, limit)
-    return tuple([_note(connection.execute(_FACT, (fact,)).fetchone(), fact) for _, fact in found])
+    states = sorted([STATUSES.index(status) for status in set(statuses)])
+    numbers = sorted([KINDS.index(kind) for kind in set(kinds)])
+    found = (
+        _newest(connection, key, states, numbers, limit)
+        if words is None
+        else _best(connection, key, words, states, numbers, limit)
+    )
+    return tuple([_note(connection.execute(_FACT, (fact,)).fetchone(), fact) for fact in found])
 
 
-def _newest(connection: sqlite3.Connection, scope: int, states: Iterable[_State], limit: int) -> list[_Found]:
-    """The newest of all are among the newest of each state."""
-    rows = [connection.execute(_NEWEST, (scope, *state, limit)).fetchall() for state in states]
-    return nlargest(limit, [row for some in rows for row in some])
+def _newest(connection: sqlite3.Connection, scope: int, states: Iterable[int], kinds: Iterable[int], limit: int) -> list[int]:
+    """The newest of all are among the newest of each status and kind."""
+    each = [(scope, status, kind, limit) for status in states for kind in kinds]
+    rows = [row for asked in each for row in connection.execute(_NEWEST, asked)]
+    return [fact for _, fact in nlargest(limit, rows)]
 
 
-def _best(connection: sqlite3.Connection, scope: int, words: Iterable[str], states: Sequence[_State], limit: int) -> list[_Found]:
+def _best(
+    connection: sqlite3.Connection, scope: int, words: Iterable[str], states: Sequence[int], kinds: Sequence[int], limit: int
+) -> list[int]:
     """By the weights of the words that they have; of equal ones the newest first."""
     most = max(limit, _MOST_OF_A_WORD)
-    having = {word: _with_word(connection, scope, word, states, most) for word in sorted(words)}
+    having = {word: _with_word(connection, scope, word, states, kinds, most) for word in sorted(words)}
     weights = {word: math.log(1 + most / len(found)) for word, found in having.items() if found}
     scores: dict[_Found, float] = {}
     for word, weight in weights.items():
         for found in having[word]:
             scores[found] = scores.get(found, 0.0) + weight
     ranked = nlargest(limit * _RANKED, [(score, *found) for found, score in scores.items()])
-    cut = [word for word in weights if len(having[word]) >= most]
+    cut = {word: frozenset(having[word]) for word in weights if len(having[word]) >= most}
     whole: list[tuple[float, float, int]] = []
-    for score, at, fact in ranked:
-        unseen = [word for word in cut if (at, fact) not in having[word] and _has_word(connection, scope, word, fact)]
-        whole.append((score + sum([weights[word] for word in unseen]), at, fact))
-    return [(at, fact) for _, at, fact in nlargest(limit, whole)]
+    for score, at, fact, status in ranked:
+        for word, looked_at in cut.items():
+            if (at, fact, status) not in looked_at and connection.execute(_HAS_WORD, (scope, word, status, at, fact)).fetchone():
+                score += weights[word]
+        whole.append((score, at, fact))
+    return [fact for _, _, fact in nlargest(limit, whole)]
 
 
-def _with_word(connection: sqlite3.Connection, scope: int, word: str, states: Iterable[_State], most: int) -> frozenset[_Found]:
+def _with_word(
+    connection: sqlite3.Connection, scope: int, word: str, states: Iterable[int], kinds: Sequence[int], most: int
+) -> list[_Found]:
     """The newest facts with a word."""
-    rows = [connection.execute(_NEWEST_WITH_WORD, (scope, word, *state, most)).fetchall() for state in states]
-    return frozenset(nlargest(most, [row for some in rows for row in some]))
-
-
-def _has_word(connection: sqlite3.Connection, scope: int, word: str, fact: int) -> bool:
-    return connection.execute(_HAS_WORD, {"scope": scope, "word": word, "fact": fact}).fetchone() is not None
+    of_kinds = "" if len(kinds) == len(KINDS) else f"AND kind IN ({', '.join(map(str, kinds))})"
+    statement = _NEWEST_WITH_WORD.format(kinds=of_kinds)
+    rows = [row for status in states for row in connection.execute(statement, (scope, word, status, most))]
+    return nlargest(most, rows)
 
 
 def scope_key(connection: sqlite3.Connection, scope: MemoryScope) -> int | None:

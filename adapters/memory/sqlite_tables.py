@@ -1,8 +1,8 @@
 """The tables. A change of them is one more step at the end of `MIGRATIONS`; a step that was released never changes.
 
-A note is the mark that a message was flushed, and stays when its facts are forgotten. Words lie by status, kind and time, so
-that the newest facts with a word that may be recalled are the first rows of a range, however many others there are. Status, kind
-and origin are numbers: the places in `STATUSES`, `KINDS` and `ORIGINS`.
+A note is the mark that a message was flushed, and stays when its facts are forgotten. Words lie by status and time, so that the
+newest facts with a word that still hold are the first rows of a range, however many others there are. Status, kind and origin are
+numbers: the places in `STATUSES`, `KINDS` and `ORIGINS`.
 """
 
 from __future__ import annotations
@@ -96,15 +96,15 @@ _RECALL = (
         scope INTEGER NOT NULL,
         word TEXT NOT NULL,
         status INTEGER NOT NULL,
-        kind INTEGER NOT NULL,
         at REAL NOT NULL,
         fact INTEGER NOT NULL,
-        PRIMARY KEY (scope, word, status, kind, at DESC, fact DESC)
+        kind INTEGER NOT NULL,
+        PRIMARY KEY (scope, word, status, at DESC, fact DESC)
     ) WITHOUT ROWID
     """,
     """
-    INSERT INTO words (scope, word, status, kind, at, fact)
-    SELECT w.scope, w.word, f.status, f.kind, w.at, w.fact FROM old_words w JOIN facts f ON f.key = w.fact
+    INSERT INTO words (scope, word, status, at, fact, kind)
+    SELECT w.scope, w.word, f.status, w.at, w.fact, f.kind FROM old_words w JOIN facts f ON f.key = w.fact
     """,
     "DROP TABLE old_words",
     "CREATE TABLE forgotten (scope INTEGER NOT NULL, said BLOB NOT NULL, PRIMARY KEY (scope, said)) WITHOUT ROWID",
