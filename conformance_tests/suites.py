@@ -15,11 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, ClassVar
 
 from contextport.contracts import (
-    AddsGroups,
-    Budget,
-    Compacts,
     CompressionStrategy,
-    ContextManager,
     ContextStore,
     Durable,
     EventSink,
@@ -31,10 +27,7 @@ from contextport.contracts import (
     LimitsSource,
     ListsSessions,
     MemoryUnavailable,
-    Message,
     MessageCodec,
-    Replays,
-    ShapesWindow,
     SharedAcrossProcesses,
     StablePrefix,
     StoreUnavailable,
@@ -50,12 +43,8 @@ from . import (
     classifier_rules,
     codec_loss_rules,
     codec_rules,
-    compaction_rules,
     counter_rules,
     fold_rules,
-    manager_rules,
-    manager_session_rules,
-    manager_shape_rules,
     memory_recall_rules,
     memory_rules,
     model_rules,
@@ -69,6 +58,7 @@ from . import (
 from .embedder_suite import EmbedderConformance
 from .exact_counters import WordsCounter
 from .lexical_suite import LexicalIndexConformance
+from .manager_suite import ContextManagerConformance
 from .retriever_suite import RetrieverConformance
 from .rules import NotChecked, settled
 from .scripted_answers import Scripted, SentRequest
@@ -104,10 +94,6 @@ RULE_MODULES = (
     strategy_rules,
     strategy_result_rules,
     fold_rules,
-    manager_rules,
-    manager_session_rules,
-    manager_shape_rules,
-    compaction_rules,
     sink_and_limits_rules,
     codec_rules,
     codec_loss_rules,
@@ -206,52 +192,6 @@ class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capa
         built = await settled(self.make_strategy_on(counter, summarizer))
         if built is not None:
             verify(built, CompressionStrategy)
-        return built
-
-
-class ContextManagerConformance(Conformance, port=ContextManager, capabilities=(AddsGroups, Replays, ShapesWindow, Compacts)):
-    """Suite of `ContextManager`, `AddsGroups`, `Replays`, `ShapesWindow` and `Compacts`."""
-
-    def make_manager(self, counter: TokenCounter, budget: Budget) -> ContextManager | Awaitable[ContextManager]:
-        """A manager over an empty store of its own, with that counter and budget."""
-        raise NotImplementedError("write make_manager: return a manager with the given counter and budget")
-
-    def second_manager(
-        self, manager: ContextManager, counter: TokenCounter, budget: Budget
-    ) -> ContextManager | Awaitable[ContextManager] | None:
-        """Another manager over the store of `manager`. None: its store cannot be shared."""
-        return None
-
-    def settle_manager(self, manager: ContextManager) -> Awaitable[None] | None:
-        """Wait until the manager does nothing in the background, such as a fold. None: it never does."""
-        return None
-
-    def messages_behind(
-        self, manager: ContextManager, session_id: str, summary: Message
-    ) -> Sequence[Message] | Awaitable[Sequence[Message]] | None:
-        """The messages that a summary in a window stands for, found in the manager's log. None: there is no way to ask."""
-        return None
-
-    async def make(self) -> ContextManager:
-        return await self.manager(Budget.of(1_000))
-
-    async def manager(self, budget: Budget) -> ContextManager:
-        """A manager with a budget of the suite's choice, counting words."""
-        built = await settled(self.make_manager(WordsCounter(), budget))
-        verify(built, ContextManager)
-        return built
-
-    async def settle(self, manager: ContextManager) -> None:
-        """Let what the manager does in the background end, so that two looks at a session show the same."""
-        await settled(self.settle_manager(manager))
-
-    async def sharing(self, manager: ContextManager, budget: Budget) -> ContextManager:
-        """A second manager over the same store."""
-        second = self.second_manager(manager, WordsCounter(), budget)
-        if second is None:
-            raise NotChecked("write second_manager, so that two managers over one store can be compared")
-        built = await settled(second)
-        verify(built, ContextManager)
         return built
 
 

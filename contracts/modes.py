@@ -70,7 +70,7 @@ def _table() -> Mapping[tuple[Mode, Mode], ModePath]:
     return MappingProxyType(table | {(mode, zero): ModePath.RESET for mode in (full, summary, hybrid)})
 
 
-#: The transitions a policy may make, each with the path it belongs to. A reset may also lead from any mode to `FULL`, which then
+#: The transitions a policy may make, each with its path. A reset may also lead from any mode to `FULL`, which then
 #: begins with the new task, and to `RETRIEVAL`, where something has to be looked up; its path is RESET. A person may set any mode.
 TRANSITIONS: Mapping[tuple[Mode, Mode], ModePath] = _table()
 
@@ -201,8 +201,8 @@ class ModePolicy(Port):
     """Decides on modes, by rules that may change while it runs.
 
     Obligations
-        MODE-1  `decide` returns the mode it was given, or one that `TRANSITIONS` has from there. A reset may also lead to FULL and
-                to RETRIEVAL from any mode, and only a new task resets.
+        MODE-1  `decide` returns the mode it was given, or one that `TRANSITIONS` has from there. A reset may also lead to FULL
+                and to RETRIEVAL from any mode, and only a new task resets.
         MODE-2  Every situation gets a decision with a reason: no error, whatever the numbers.
         MODE-3  Equal situations under equal rules get equal decisions.
         MODE-4  RETRIEVAL and HYBRID are decided on only where something can be searched: history or knowledge.
@@ -256,18 +256,22 @@ class ControlsMode(Port):
 
     Obligations
         MANAGER-28  `set_mode` puts a session into a mode, and its next window is made up as that mode says, or raises
-                    `CapabilityNotSupported` where it needs what the manager does not have. It stays there: who sets a mode takes
-                    control, until `set_control` gives it back.
-        MANAGER-29  Under semi-automatic control nothing changes until `confirm`: then the proposed mode is the session's. After
-                    `reject` it is not, and the same is not proposed again for the same question. A window always fits (D21).
-        MANAGER-30  Every change of mode is a record in the log and an event, with the line `context mode: full -> summary` and
-                    the reason; `mode_state` tells the last.
-        MANAGER-31  `set_control` is about one session, and outlives the manager as the log does.
+                    `CapabilityNotSupported` where it needs what the manager does not have, and changes nothing. It stays there:
+                    who sets a mode takes control, which is manual then, until `set_control` gives it back.
+        MANAGER-29  Under semi-automatic control nothing changes until `confirm`: then the proposed mode, the one that the policy
+                    would go to, is the session's. After `reject` it is not, and the same is not proposed again for the same
+                    question. Either raises `InvalidArgument` for what is not proposed. A window always fits (D21).
+        MANAGER-30  Every change of mode is one record in the log and one event, with the line `context mode: full -> summary`
+                    and the reason; `mode_state` tells the last.
+        MANAGER-31  `set_control` is about one session; control and mode outlive the manager as the log does.
         MANAGER-32  A window of ZERO_SHOT is the system prompt and the turn of the newest question; one of RETRIEVAL adds snippets
                     and the last turns; FULL has everything since the task began; SUMMARY and HYBRID have a summary for what is
-                    folded, HYBRID also snippets.
+                    folded, HYBRID also snippets. Snippets are one message of kind retrieved right before the newest question,
+                    and stand for what the window does not show. No other mode has them, nor ZERO_SHOT, FULL and RETRIEVAL a
+                    summary or facts. What a mode hides is counted as left out.
 
-    Caller guarantees, concurrency, lifetime: as `ContextManager`. Errors: also `InvalidArgument` for an unknown proposal.
+    Caller guarantees, concurrency, lifetime: as `ContextManager`. Errors: also `InvalidArgument`, and `CapabilityNotSupported`
+    from a manager that was built without modes.
     Latitude: which modes the manager can make up without a retriever or a folding strategy.
     """
 

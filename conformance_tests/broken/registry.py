@@ -19,6 +19,7 @@ from contextport.conformance_tests.reference_lexical_index import LexicalBackend
 from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
 from contextport.conformance_tests.reference_memory import ReferenceMemory
+from contextport.conformance_tests.reference_mode_manager import ReferenceModeManager
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
 from contextport.conformance_tests.reference_retriever import ReferenceRetriever
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
@@ -159,6 +160,17 @@ class _CompactingManagers(_Managers):
         return manager.messages_behind(session_id, summary)
 
 
+class _ModeManagers(_CompactingManagers):
+    adapter_class = ReferenceModeManager
+
+    def make_mode_manager(self, counter: TokenCounter, budget: Budget, sink: EventSink) -> ContextManager:
+        return self.adapter_class(counter, budget, sink=sink)
+
+    def records_of(self, manager: ContextManager, session_id: str) -> Sequence[Message]:
+        assert isinstance(manager, ReferenceModeManager)
+        return manager.records_of(session_id)
+
+
 class _Sinks(EventSinkConformance):
     adapter_class = ReferenceSink
 
@@ -296,6 +308,7 @@ HEALTHY: tuple[type[Any], ...] = (
     _FoldingStrategies,
     _Strategies,
     _ShapingManagers,
+    _ModeManagers,
     _CompactingManagers,
     _Managers,
     _Sinks,

@@ -33,6 +33,7 @@ from contextport.contracts import (
     CompressionStrategy,
     ContextManager,
     ContextStore,
+    ControlsMode,
     EventSink,
     LearnsFromUsage,
     Limits,
@@ -122,7 +123,7 @@ class TestPipeline(CompressionStrategyConformance):
 
 
 class EngineConformance(ContextManagerConformance):
-    claims = frozenset({AddsGroups, Compacts, Replays, ShapesWindow})
+    claims = frozenset({AddsGroups, Compacts, ControlsMode, Replays, ShapesWindow})
 
     def make_store(self) -> ContextStore:
         raise NotImplementedError

@@ -16,6 +16,7 @@ from contextport.contracts import (
     Compacts,
     ContextManager,
     ContextStore,
+    ControlsMode,
     Message,
     Replays,
     ShapesWindow,
@@ -25,7 +26,7 @@ from contextport.strategies.folding import FoldOldest
 
 
 class FoldingEngineConformance(ContextManagerConformance):
-    claims = frozenset({AddsGroups, Compacts, Replays, ShapesWindow})
+    claims = frozenset({AddsGroups, Compacts, ControlsMode, Replays, ShapesWindow})
 
     def make_store(self) -> ContextStore:
         raise NotImplementedError
