@@ -58,7 +58,7 @@ def test_facts_of_an_older_file_have_kinds_origins_and_statuses(tmp_path: Path) 
     assert set(kept) == set(FACTS)
     kinds = [kept[fact].kind for fact in FACTS]
     assert [kind for kind, fact in zip(kinds, FACTS, strict=True) if fact.kind is FactKind.TASK] == [MemoryKind.TASK] * 2
-    assert [str(kind) for kind in kinds] == "preference fact fact task task fact preference fact".split()
+    assert [str(kind) for kind in kinds] == ["preference", "fact", "fact", "task", "task", "fact", "preference", "fact"]
     assert [kept[fact].origin for fact in FACTS[1:3]] == [MemoryOrigin.USER, MemoryOrigin.ASSISTANT]
     assert kept[FACTS[7]].origin is MemoryOrigin.TOOL
     assert [kept[fact].status for fact in (FACTS[0], FACTS[4], FACTS[6])] == [
