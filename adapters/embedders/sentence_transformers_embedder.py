@@ -22,6 +22,7 @@ from .unit_rows import unit_rows
 __all__ = ["SentenceTransformersEmbedder"]
 
 _SIGNS_PER_TOKEN = 32  # far above what any language takes, so that the model's own limit decides
+_MOST_TOKENS = 32_768
 _BATCH = 4_096  # characters of a batch with its padding: about a thousand tokens
 
 
@@ -55,9 +56,7 @@ class SentenceTransformersEmbedder:
         self._model: Any = _loaded(model, device)
         self._limit = _SIGNS_PER_TOKEN * _tokens_read(self._model)
         self._dimensions = int(self._model.get_embedding_dimension())
-        tokenizer: Any = getattr(self._model, "tokenizer", None)
-        fast: Any = getattr(tokenizer, "backend_tokenizer", None)
-        self._coverage = None if fast is None else TokenizerCoverage(fast, tokenizer.unk_token_id)
+        self._coverage = _coverage(self._model)
         self._name = f"sentence-transformers:{self._dimensions}:{_digest(self._model, self._coverage)}"
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._closed = False
@@ -113,8 +112,8 @@ def _processors() -> int:
 
 
 def _tokens_read(model: Any) -> int:
-    """How much of a text the model reads, in tokens; where it does not say, as much as most long ones."""
-    return int(model.max_seq_length or 8_192)
+    """How much of a text the model reads, in tokens; some read all of it."""
+    return int(min(model.max_seq_length or _MOST_TOKENS, _MOST_TOKENS))
 
 
 def _loaded(model: str | os.PathLike[str] | SentenceTransformer, device: str | None) -> Any:
@@ -130,13 +129,23 @@ def _loaded(model: str | os.PathLike[str] | SentenceTransformer, device: str | N
         ) from error
 
 
+def _coverage(model: Any) -> TokenizerCoverage | None:
+    """By the tokenizer of the model: that of `tokenizers` behind one of `transformers`, or one of the first library itself."""
+    tokenizer: Any = getattr(model, "tokenizer", None)
+    if hasattr(tokenizer, "backend_tokenizer"):
+        return TokenizerCoverage(tokenizer.backend_tokenizer, tokenizer.unk_token_id)
+    if hasattr(tokenizer, "encode_batch_fast"):
+        return TokenizerCoverage(tokenizer, getattr(tokenizer.model, "unk_id", tokenizer.token_to_id("[UNK]")))
+    return None
+
+
 def _digest(model: Any, coverage: TokenizerCoverage | None) -> str:
     """What the vectors depend on, as 16 hexadecimal digits."""
     digest = hashlib.blake2b(digest_size=8)
     settings = [model.max_seq_length, model.truncate_dim, model.default_prompt_name, sorted(model.prompts.items())]
     modules: list[Any] = [(type(module).__name__, getattr(module, "get_config_dict", dict)()) for module in model]
     digest.update(f"{settings} {modules}".encode())
-    digest.update((coverage.tokenizer_form if coverage else "").encode())
+    digest.update((coverage.tokenizer_form if coverage else str(sorted(model.tokenizer.get_vocab().items()))).encode())
     for name, weights in model.named_parameters():
         digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
         digest.update(weights.detach().cpu().contiguous().view(torch.uint8).numpy().data)
