@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 
 __all__ = ["CATEGORIES", "Conversation", "Question", "Turn", "every", "locomo", "plain"]
 
@@ -49,10 +50,10 @@ class Conversation:
     questions: tuple[Question, ...]
     malformed: tuple[str, ...] = ()
     without: int = 0
-    texts: Mapping[str, str] = field(init=False, repr=False)
 
-    @texts.default
-    def _texts(self) -> Mapping[str, str]:
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """What each turn says, white space apart."""
         return {turn.id: plain(turn.text) for turn in self.turns}
 
 
