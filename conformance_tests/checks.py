@@ -18,11 +18,13 @@ from contextport.contracts import (
 )
 from contextport.contracts.memory import LongTermMemory
 from contextport.contracts.model import ChatModel, StopReason
+from contextport.contracts.modes import ModePolicy, ModeSignal
 from contextport.contracts.provider_error import ErrorClassifier
 from contextport.contracts.retrieval import LexicalIndex, Retriever
 from contextport.contracts.summary import Summarizer
 from contextport.contracts.vectors import Embedder, VectorIndex
 
+from .mode_situations import RuleLayers
 from .rules import RuleResult, run_rule
 from .scripted_answers import Scripted, SentRequest
 from .suites import (
@@ -38,6 +40,8 @@ from .suites import (
     LimitsSourceConformance,
     LongTermMemoryConformance,
     MessageCodecConformance,
+    ModePolicyConformance,
+    ModeSignalConformance,
     RetrieverConformance,
     SummarizerConformance,
     TokenCounterConformance,
@@ -56,6 +60,8 @@ __all__ = [
     "check_limits_source",
     "check_long_term_memory",
     "check_message_codec",
+    "check_mode_policy",
+    "check_mode_signal",
     "check_retriever",
     "check_suite",
     "check_summarizer",
@@ -208,6 +214,26 @@ def check_message_codec(
 
         def as_json(self, request: Mapping[str, Json]) -> Json:
             return request if written is None else written(request)
+
+    return check_suite(Checked())
+
+
+def check_mode_policy(make: Callable[[RuleLayers], ModePolicy | Awaitable[ModePolicy]]) -> list[RuleResult]:
+    """Check policies of modes that `make` builds, each with the rules that it is given."""
+
+    class Checked(ModePolicyConformance):
+        def make_policy(self, layers: RuleLayers) -> ModePolicy | Awaitable[ModePolicy]:
+            return make(layers)
+
+    return check_suite(Checked())
+
+
+def check_mode_signal(make: Callable[[], ModeSignal | Awaitable[ModeSignal]]) -> list[RuleResult]:
+    """Check signals that `make` builds."""
+
+    class Checked(ModeSignalConformance):
+        def make_signal(self) -> ModeSignal | Awaitable[ModeSignal]:
+            return make()
 
     return check_suite(Checked())
 

@@ -33,6 +33,8 @@ _PORTS = (
     "LexicalIndex",
     "Embedder",
     "VectorIndex",
+    "ModePolicy",
+    "ModeSignal",
 )
 _CLAIMS = "claims"  # the row of the test that holds an adapter to what it claims
 _SUITES = pytest.StashKey[dict[str, dict[str, Any]]]()

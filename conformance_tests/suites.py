@@ -59,6 +59,7 @@ from .embedder_suite import EmbedderConformance
 from .exact_counters import WordsCounter
 from .lexical_suite import LexicalIndexConformance
 from .manager_suite import ContextManagerConformance
+from .mode_suite import ModePolicyConformance, ModeSignalConformance
 from .retriever_suite import RetrieverConformance
 from .rules import NotChecked, settled
 from .scripted_answers import Scripted, SentRequest
@@ -80,6 +81,8 @@ __all__ = [
     "LimitsSourceConformance",
     "LongTermMemoryConformance",
     "MessageCodecConformance",
+    "ModePolicyConformance",
+    "ModeSignalConformance",
     "RetrieverConformance",
     "SummarizerConformance",
     "TokenCounterConformance",
@@ -379,4 +382,6 @@ SUITES: tuple[type[Conformance], ...] = (
     LexicalIndexConformance,
     EmbedderConformance,
     VectorIndexConformance,
+    ModePolicyConformance,
+    ModeSignalConformance,
 )

@@ -15,6 +15,8 @@ from . import (
     memory_backends,
     memory_statuses,
     mode_managers,
+    mode_policies,
+    mode_signals,
     mode_windows,
     models,
     retriever_histories,
@@ -59,6 +61,8 @@ _MODULES = (
     retrievers,
     retriever_histories,
     embedders,
+    mode_policies,
+    mode_signals,
     vector_indexes,
     summarizers,
 )

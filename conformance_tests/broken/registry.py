@@ -9,6 +9,7 @@ from attrs import frozen
 
 from contextport.conformance_tests.embedder_suite import EmbedderConformance
 from contextport.conformance_tests.lexical_suite import LexicalIndexConformance
+from contextport.conformance_tests.mode_situations import RuleLayers
 from contextport.conformance_tests.reference_classifier import ReferenceClassifier
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_compacting_manager import ReferenceCompactingManager
@@ -20,6 +21,7 @@ from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
 from contextport.conformance_tests.reference_memory import ReferenceMemory
 from contextport.conformance_tests.reference_mode_manager import ReferenceModeManager
+from contextport.conformance_tests.reference_mode_policy import ReferenceModePolicy, ReferenceModeSignal
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
 from contextport.conformance_tests.reference_retriever import ReferenceRetriever
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
@@ -43,6 +45,8 @@ from contextport.conformance_tests.suites import (
     LimitsSourceConformance,
     LongTermMemoryConformance,
     MessageCodecConformance,
+    ModePolicyConformance,
+    ModeSignalConformance,
     SummarizerConformance,
     TokenCounterConformance,
 )
@@ -300,6 +304,20 @@ class _Summarizers(SummarizerConformance):
         return summarizer.writer.read
 
 
+class _ModePolicies(ModePolicyConformance):
+    adapter_class = ReferenceModePolicy
+
+    def make_policy(self, layers: RuleLayers) -> ReferenceModePolicy:
+        return self.adapter_class(layers)
+
+
+class _ModeSignals(ModeSignalConformance):
+    adapter_class = ReferenceModeSignal
+
+    def make_signal(self) -> ReferenceModeSignal:
+        return self.adapter_class()
+
+
 #: A suite per port, over an adapter that keeps every rule.
 HEALTHY: tuple[type[Any], ...] = (
     _VectorStores,
@@ -323,6 +341,8 @@ HEALTHY: tuple[type[Any], ...] = (
     _VectorIndexes,
     _Retrievers,
     _Summarizers,
+    _ModePolicies,
+    _ModeSignals,
 )
 
 

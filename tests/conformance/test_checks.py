@@ -21,6 +21,8 @@ from contextport.conformance_tests import (
     check_limits_source,
     check_long_term_memory,
     check_message_codec,
+    check_mode_policy,
+    check_mode_signal,
     check_retriever,
     check_token_counter,
     check_vector_index,
@@ -35,6 +37,7 @@ from contextport.conformance_tests.reference_lexical_index import LexicalBackend
 from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
 from contextport.conformance_tests.reference_memory import ReferenceMemory
+from contextport.conformance_tests.reference_mode_policy import ReferenceModePolicy, ReferenceModeSignal
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
 from contextport.conformance_tests.reference_retriever import ReferenceRetriever
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
@@ -115,6 +118,8 @@ def test_every_port_has_a_check() -> None:
             others=lambda: [ReferenceEmbedder(dimensions=128)],
             broken=lambda: ReferenceEmbedder(down=True),
         ),
+        "MODE": check_mode_policy(ReferenceModePolicy),
+        "SIGNAL": check_mode_signal(ReferenceModeSignal),
         "INDEX": check_vector_index(ReferenceVectorIndex, broken=lambda: ReferenceVectorIndex(down=True)),
         "RETRIEVER HISTORY": check_retriever(history=ReferenceRetriever, broken=broken_retriever),
     }

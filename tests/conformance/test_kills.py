@@ -29,6 +29,8 @@ _QUICK = (
     "retriever_histories",
     "embedders",
     "vector_indexes",
+    "mode_policies",
+    "mode_signals",
 )
 QUICK = [one for one in BROKEN if one.name.partition(".")[0] in _QUICK]
 
