@@ -71,7 +71,7 @@ def _table() -> Mapping[tuple[Mode, Mode], ModePath]:
 
 
 #: The transitions a policy may make, each with its path. A reset may also lead from any mode to `FULL`, which then
-#: begins with the new task, and to `RETRIEVAL`, where something has to be looked up; its path is RESET. A person may set any mode.
+#: begins with the new task, and to `RETRIEVAL`, where something has to be looked up; its path is RESET. A person may set any.
 TRANSITIONS: Mapping[tuple[Mode, Mode], ModePath] = _table()
 
 
@@ -208,7 +208,8 @@ class ModePolicy(Port):
         MODE-4  RETRIEVAL and HYBRID are decided on only where something can be searched: history or knowledge.
         MODE-5  FULL is not decided on from `hybrid_from` on, except by a reset; nor SUMMARY and HYBRID below `summary_from` where
                 nothing is folded and no signal calls for it.
-        MODE-6  `rules_for` returns the rules of a session: its own over its tenant's over the default (R189).
+        MODE-6  `rules_for` returns the rules of a session: its own over its tenant's over the default, setting by setting
+                (R189).
         MODE-7  A decision that is followed settles: asked again with its mode and else the same, it stays. So does a reset, asked
                 again as the first of its task, when nothing is folded and little is said.
 
@@ -267,12 +268,13 @@ class ControlsMode(Port):
         MANAGER-32  A window of ZERO_SHOT is the system prompt and the turn of the newest question; one of RETRIEVAL adds snippets
                     and the last turns; FULL has everything since the task began; SUMMARY and HYBRID have a summary for what is
                     folded, HYBRID also snippets. Snippets are one message of kind retrieved right before the newest question,
-                    and stand for what the window does not show. No other mode has them, nor ZERO_SHOT, FULL and RETRIEVAL a
-                    summary or facts. What a mode hides is counted as left out.
+                    and stand for what the window does not show. ZERO_SHOT and FULL have none, and neither they nor RETRIEVAL
+                    a summary or facts. What a mode hides is counted as left out.
 
     Caller guarantees, concurrency, lifetime: as `ContextManager`. Errors: also `InvalidArgument`, and `CapabilityNotSupported`
     from a manager that was built without modes.
-    Latitude: which modes the manager can make up without a retriever or a folding strategy.
+    Latitude: which modes the manager can make up without a retriever or a folding strategy; whether SUMMARY brings back words of
+    what is folded.
     """
 
     async def mode_state(self, session_id: str) -> ModeState:
