@@ -72,7 +72,7 @@ _PROFILE: tuple[tuple[str, Pattern[str]], ...] = (
         _any(
             r"\bi work (?:as|at|for)\b|\bmy (?:job|profession|occupation|employer) is\b",
             rf"\b(?:i'm|i am) an? (?:[\w-]+ ){{0,3}}(?:{_JOBS})\b",
-            r"我在.{1,20}(?:工作|上班)|我的(?:职业|工作)是",
+            r"我在(?!思考|考虑|想|找|寻找|准备|换)[^\uff0c,\u3002换找]{1,15}(?:工作|上班)|我的(?:职业|工作)是",
             r"我是(?:一[名个位]|[名个])?[\u4e00-\u9fff]{0,8}(?:工程师|老师|教师|医生|护士|学生|律师|设计师|经理|程序员|会计|作家|研究员|司机|厨师)",
             r"\bich arbeite (?:als|bei)\b|\bje travaille\b|\btrabajo (?:como|en)\b",
             r"\blavoro (?:come|per)\b|я работаю|として働いて|에서 일(?:해|하고)",
@@ -130,21 +130,23 @@ _LIKES = _any(
     r"(?! (?:it|this|that|your|the|to know|you|how)\b)",
     r"\bi (?:don't|do not) (?:like|eat|drink|want you)\b|\bi(?:'d| would) rather\b",
     r"\ballergic\b|\b(?:i'm|i am) (?:a )?(?:vegan|vegetarian)\b",
-    r"喜欢|偏好|过敏|忌口|我不[吃喝]|吃素",
+    r"我[^\uff0c,\u3002;\uff1b你他她]{0,8}(?:喜欢|偏好|偏爱|爱[吃喝看听])|过敏|忌口|我不[吃喝]|吃素",
     r"\bich (?:mag|bevorzuge|hasse)\b|\bje préfère\b|\bj'aime\b",
     r"\bprefiero\b|\bme gustan?\b|\bprefiro\b|\beu gosto\b|\bpreferisco\b|\bmi piace\b",
     r"мне нравится|я предпочитаю|が好き|を好み|를? ?(?:좋아|선호)",
 )
 #: In a sentence that says what has to hold.
 _STANDING = _any(
-    r"\b(?:always|never|from now on|in (?:the )?future|every time|whenever)\b",
+    r"(?:^|[,;:.!\u2014]\s*|\b(?:please|should|must|to|can|will) )(?:always|never)\b",
+    r"\b(?:from now on|every time|whenever)\b",
     r"\b(?:don't|do not) (?:ever|use|call|write|add|mention|speak|answer|reply|format|put)\b",
-    r"总是|始终|以后|从不|一律|每次|永远|不要再|别再",
+    r"(?:总是|始终|每次|永远|一律)都?(?:请|想?要(?!求)|用|只|不要|别)|以后(?:请|都|别|不|只)|从不|一律|不要再|别再",
 )
 #: In any sentence of the user's own.
 _TOLD = _any(
-    r"\bi (?:always|never|usually)\b|(?:^|\bplease |\byou should )(?:always|never)\b|\bfrom now on\b",
-    r"(?:请|要|我)(?:.{0,6})(?:始终|总是|永远|一律|每次都|从不)|以后(?:请|都|别|不要)",
+    r"\bi (?:always|never|usually) (?!feel|felt|forget|seem|have|had|am|was|get|wonder|thought|kn[eo]w|wanted|end up)",
+    r"(?:^|\bplease |\byou should )(?:always|never)\b|\bfrom now on\b",
+    r"请.{0,6}(?:始终|总是|永远|一律|每次都)|(?:总是|始终|每次|永远)都?(?:请|想?要(?!求)|用|只|不要)|我从不|以后(?:请|都|别|不要)",
     r"\b(?:bitte|ich|antworte|schreib\w*|verwende|nutze|nenn\w*)\b.{0,40}\b(?:immer|nie|niemals|künftig)\b|\bab jetzt\b",
     r"\b(?:je|répond\w*|utilise\w*|écri\w*)\b.{0,40}\b(?:toujours|jamais)\b|\bdésormais\b|\b(?:toujours|jamais)\b.{0,20}\b(?:répond|utilis|écri)\w*",
     r"\b(?:siempre|nunca)\b.{0,20}\b(?:respond|us|escrib)\w*|\b(?:respond\w*|usa|escrib\w*)\b.{0,40}\b(?:siempre|nunca|sempre|mai)\b",
@@ -154,7 +156,7 @@ _TOLD = _any(
 _LASTING = _any(
     r"\b(?:remind|to-?do|later|tomorrow|next (?:week|month|year|time)|remember to|don't forget)\b",
     r"\bby (?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
-    r"\b(?:i|we)(?: still)? (?:have|need|got|want) to\b|\b(?:i|we)'ve got to\b",
+    r"\b(?:i|we)(?: still)? (?:have|need|got) to\b|\b(?:i|we)'ve got to\b",
     r"待办|提醒|记得|下周|下个?月|明天|后天|之后|还要|还需要|别忘|到时",
     r"\berinner\w*\b|\bmorgen\b|\bspäter\b|\brappel\w*\b|\bdemain\b|\brecu[eé]rda\w*\b|\bmañana\b|напомни|завтра|リマインド|明日|내일",
 )

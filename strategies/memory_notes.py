@@ -154,40 +154,46 @@ class _Batch:
 def _is_durable(fact: Fact, kind: MemoryKind) -> bool:
     if fact.role == "tool":
         return False
+    if kind is MemoryKind.TASK:
+        return len(content_words(fact.text)) > 1  # "help me with that" says nothing by itself
     if kind is not MemoryKind.FACT:
         return True
     return fact.kind in _SETTLED or (fact.role == "user" and fact.kind in _NAMES)
 
 
 def _answered(entries: Sequence[Entry]) -> frozenset[str]:
-    """The ids of the users' messages whose requests the last answer before the next one fulfils, as far as that can be told."""
+    """The ids of the users' messages whose requests are fulfilled by the last answer before the next one, as far as can be told.
+
+    Where the answer asks back, that of the next turn may fulfil them.
+    """
     answered: set[str] = set()
-    asked: Message | None = None
+    pending: list[Message] = []
     answer: Message | None = None
     for message in [*(entry.message for entry in entries), None]:
-        if message is None or message.opens_turn:
-            if asked is not None and answer is not None and _fulfils(answer, asked):
-                answered.add(asked.id)
-            asked, answer = message, None
-        elif message.role == "assistant":
-            answer = message
+        if message is not None and not message.opens_turn:
+            answer = message if message.role == "assistant" else answer
+            continue
+        if answer is not None and not is_question(answer.text[-_READ:]):
+            answered.update([asked.id for asked in pending if _fulfils(answer, asked)])
+            pending = []
+        answer = None
+        if message is not None:
+            pending.append(message)
     return frozenset(answered)
 
 
 def _fulfils(answer: Message, asked: Message) -> bool:
-    """Whether it asks and promises nothing, and says that something is done, or says enough to be what was asked for.
+    """Whether it promises nothing, and says that something is done, or says enough to be what was asked for.
 
     What is done with another thing than was asked about is no answer: identifiers tell.
     """
-    text = answer.text
-    if answer.tool_calls or is_question(text[-_READ:]):
-        return False
-    told = [(text[a:b].strip(), statement_in(text[a:b].strip(), "assistant")) for a, b in sentences(text[:_READ])]
+    text = answer.text[:_READ]
+    told = [(text[start:end].strip(), statement_in(text[start:end].strip(), "assistant")) for start, end in sentences(text)]
     tasks = [(said, what.state) for said, what in told if what is not None and what.kind is FactKind.TASK]
-    if any(state is FactState.CURRENT for _, state in tasks):
+    if answer.tool_calls or any(state is FactState.CURRENT for _, state in tasks):
         return False
     if not tasks:
-        return len(content_words(text[:_READ])) >= _FEWEST_WORDS
+        return len(content_words(text)) >= _FEWEST_WORDS
     return any(_identifiers(said) <= _identifiers(asked.text) for said, _ in tasks)
 
 

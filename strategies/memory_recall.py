@@ -28,6 +28,7 @@ _RANKS = {MemoryKind.PROFILE: 0, MemoryKind.PREFERENCE: 1, MemoryKind.TASK: 2}
 _TRUSTED = frozenset([MemoryOrigin.USER, MemoryOrigin.HOST])  # others do not tell what a user is, likes or wants done
 _NAMES = frozenset([FactKind.IDENTIFIER, FactKind.PATH, FactKind.ENTITY])
 _STATUSES = {MemoryStatus.ACTIVE: "", MemoryStatus.DONE: ", done", MemoryStatus.SUPERSEDED: ", no longer holds"}
+_MOST_TASKS = 8  # that are always there: what is open for long may be done without a word
 _MOST_LINES = 16  # of what is recalled for one question
 _LONGEST = 2_000  # characters of a question that are read, half of them at its end
 _MOST_WORDS = 32
@@ -51,13 +52,15 @@ class _Line:
 def resident_message(notes: Sequence[MemoryNote], counter: TokenCounter, max_tokens: int, *, id: str) -> Message | None:
     """Who the user is, what they prefer, and what is to be done, as a message of at most `max_tokens` by `count_message`.
 
-    Of what does not fit, tasks go first, then preferences, the oldest of each first. The lines stand in the order of time by
-    kind, so that a prompt cache holds what is before something new. Only what users and hosts said is taken, if it is active.
-    None if nothing fits.
+    Of what does not fit, tasks go first, then preferences, the oldest of each first; at most eight tasks are told. The lines
+    stand in the order of time by kind, so that a prompt cache holds what is before something new. Only what users and hosts said
+    is taken, if it is active. None if nothing fits.
     """
     lines = {normal_form(line.text): line for line in sorted(_resident_lines(notes), key=lambda line: line.place)}
     by_need = sorted(lines.values(), key=lambda line: (line.place[0], -line.place[1], line.place[2:]))
-    return _message("resident", _RESIDENT, by_need, counter, max_tokens, id)
+    tasks = [line for line in by_need if line.place[0] == _RANKS[MemoryKind.TASK]]
+    told = [line for line in by_need if line not in tasks[_MOST_TASKS:]]
+    return _message("resident", _RESIDENT, told, counter, max_tokens, id)
 
 
 def _resident_lines(notes: Iterable[MemoryNote]) -> Iterable[_Line]:

@@ -83,6 +83,13 @@ def test_preferences_are_about_their_own_words(text: str) -> None:
         "They live in Lyon, he is an engineer.",
         "他叫李雷\uff0c你叫什么",
         "Es regnet immer.",
+        "Novels always give me a lot of ideas.",
+        "I always feel nervous.",
+        "You always help me, and I hope we can chat in the future.",
+        "和你聊天总是让我收获很多。",
+        "我的上司总是要求我加班",
+        "如果你喜欢可以去看一下",
+        "最近我在思考要不要换一份工作",
         "",
     ],
 )

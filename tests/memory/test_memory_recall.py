@@ -110,6 +110,14 @@ def test_resident_keeps_to_its_room_and_gives_up_old_tasks_first() -> None:
     assert seen[0] == ["- profile: I live in Oslo."]
     assert seen[-1][:3] == ["- profile: My name is Ann.", "- profile: I live in Oslo.", "- preference: Please answer in German."]
     assert seen[-1][-1].endswith("Remind me of thing 39.")
+    assert len(seen[-1]) > len(KNOWN)
+
+
+def test_resident_tells_no_more_than_the_eight_newest_tasks() -> None:
+    message = resident([said(f"Remind me of thing {n}.", TASK, day=n) for n in range(40)], 10_000)
+    assert message is not None
+    things = [line.rpartition(" ")[2] for line in message.text.split("\n")[1:]]
+    assert things == [f"{n}." for n in range(32, 40)]
 
 
 def test_what_is_said_twice_is_resident_once() -> None:

@@ -117,6 +117,19 @@ def test_a_request_is_open_until_its_turn_answers_it(answer: str, status: Memory
     assert [one.status for one in asked.facts if one.kind is MemoryKind.TASK] == [status]
 
 
+def test_a_request_that_is_asked_back_about_is_fulfilled_by_a_later_turn() -> None:
+    booked = [USER("3 to 5 May."), ANSWER("Your room is booked, and the receipt was sent.")]
+    told = [USER("Please book the hotel in Lyon."), ANSWER("Which dates?"), *booked]
+    for messages, status in ((told, MemoryStatus.DONE), (told[:3], MemoryStatus.ACTIVE)):
+        first = notes_for(entries(messages), session_id="s")[0]
+        assert [one.status for one in first.facts if one.kind is MemoryKind.TASK] == [status]
+
+
+def test_a_request_that_says_nothing_by_itself_is_not_kept() -> None:
+    [note] = notes_for(entries([USER("Can you help me with that?")]), session_id="s")
+    assert note.facts == ()
+
+
 def test_a_request_for_later_stays_open_though_it_was_answered() -> None:
     told = [USER("Remind me to call Bob tomorrow."), ANSWER("I have saved it, and you get a note on your phone at nine.")]
     [asked, _] = notes_for(entries(told), session_id="s")
