@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -34,7 +34,7 @@ async def scores_are_from_0_to_1(suite: Suite) -> None:
 
 
 @contextmanager
-def _cut_off() -> Iterator[list[Any]]:
+def _cut_off() -> Generator[list[Any]]:
     """No connection can be made; the addresses that were tried are listed."""
     tried: list[Any] = []
 

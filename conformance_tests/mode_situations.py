@@ -69,6 +69,8 @@ _FLAGS = (False, True)
 @cache
 def situations() -> tuple[ModeSituation, ...]:
     """Every kind of situation, 5 760 of them."""
+    flags = itertools.product(_FLAGS, _FLAGS, _FLAGS, _FLAGS)
+    kinds = itertools.product(Mode, _OCCUPANCIES, (0.0, 1.0), (0.0, 0.5, 1.0), (0.0, 1.0), tuple(flags))
     return tuple(
         [
             ModeSituation(
@@ -83,9 +85,7 @@ def situations() -> tuple[ModeSituation, ...]:
                 can_search=search,
                 has_knowledge=knows,
             )
-            for mode, occupancy, new, early, needs, first, folded, search, knows in itertools.product(
-                Mode, _OCCUPANCIES, (0.0, 1.0), (0.0, 0.5, 1.0), (0.0, 1.0), *[_FLAGS] * 4
-            )
+            for mode, occupancy, new, early, needs, (first, folded, search, knows) in kinds
         ]
     )
 
