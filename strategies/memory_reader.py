@@ -73,10 +73,12 @@ class MemoryReader:
         *,
         beside: Sequence[Message] = (),
         resident: bool = True,
+        not_of: str | None = None,
     ) -> MemoryReading:
         """What the memory knows of the scope, and what of that `question` is about; without one, nothing is looked for.
 
         `beside` is what else the window holds. Without `resident`, a message that was read before stands, and is in `beside`.
+        What session `not_of` told is not resident: its own window knows.
         """
         if len(self._left) >= _MOST_LEFT:
             return MemoryReading(reason="busy")
@@ -89,7 +91,8 @@ class MemoryReader:
             calls["found"] = self._recall(scope, words, statuses=(MemoryStatus.ACTIVE, MemoryStatus.DONE), limit=_MOST_FOUND)
         found, reason = await self._answers(calls)
         try:
-            known = self._resident([*found.get("standing", ()), *found.get("tasks", ())])
+            standing = [*found.get("standing", ()), *found.get("tasks", ())]
+            known = self._resident([note for note in standing if note.session_id != not_of])
             seen = (*beside, known) if known is not None else tuple(beside)
             recalled = None if question is None else self._recalled(found.get("found", ()), question, seen)
         except Exception as error:  # what a foreign memory gave is no fact

@@ -62,6 +62,7 @@ from .context_report import context_of, figures_of, stats_of
 from .engine_arguments import check_kind, check_number, check_ports, check_tools
 from .fold_schedule import FoldSchedule
 from .history_folder import HistoryFolder
+from .memory_keeper import MemoryKeeper
 from .message_intake import check_session, take
 from .mode_keeper import ModeKeeper, ModeSenses
 from .prompt_change import PromptChange
@@ -181,6 +182,10 @@ class ContextEngine:
         snippets: SnippetKeeper | None = None
         if retriever is not None or knowledge is not None:
             snippets = SnippetKeeper(history=retriever, knowledge=knowledge, counter=counter, report=self._emit, others=search_in)
+        remembered: MemoryKeeper | None = None
+        if memory is not None:
+            whose = scope_of or _own_scope
+            remembered = MemoryKeeper(memory=memory, scope_of=whose, counter=counter, clock=clock, report=self._emit)
         self._builder = WindowBuilder(
             store=store,
             counter=counter,
@@ -188,6 +193,7 @@ class ContextEngine:
             folds=self._folds,
             modes=self._modes,
             snippets=snippets,
+            memory=remembered,
         )
         self._config = self._digest()
         self._most_of_a_result = self._windows.room(None, None).limit // 4  # fixed: a message that comes again is shortened alike

@@ -16,13 +16,14 @@ from contextport.contracts import (
     ModeRules,
     SensedTurn,
     TokenCounter,
+    message_tokens,
 )
-from contextport.contracts.counting import total_tokens
 from contextport.strategies import newest_question
 from contextport.strategies.folding import FoldDecision
 
 from .fold_schedule import FoldSchedule, FoldUsage
 from .fragment_recall import places_asked
+from .memory_keeper import MemoryKeeper
 from .mode_keeper import ModeKeeper, Standing
 from .session_state import SessionMode
 from .session_window import Basis, SessionWindow, placed
@@ -56,6 +57,7 @@ class WindowBuilder:
     folds: FoldSchedule | None = None
     modes: ModeKeeper | None = None
     snippets: SnippetKeeper | None = None
+    memory: MemoryKeeper | None = None
     _questions: dict[str, tuple[tuple[str, int, int], Asked]] = field(
         init=False, factory=dict[str, tuple[tuple[str, int, int], Asked]]
     )
@@ -64,7 +66,8 @@ class WindowBuilder:
         """The session's window now, after a change of its mode and a fold that were due; without them for `max_tokens`."""
         head = await self.store.head(session_id)
         modes = self.modes
-        basis = await (self.windows.basis(head, max_tokens) if modes is None else self._basis(head, max_tokens))
+        is_plain = modes is None and self.memory is None
+        basis = await (self.windows.basis(head, max_tokens) if is_plain else self._basis(head, max_tokens))
         if max_tokens is not None:
             return Built(head, await self._window(head, basis, once=True))
         entered = False
@@ -112,11 +115,16 @@ class WindowBuilder:
         return ModeRules() if self.modes is None else self.modes.policy.rules_for(session_id)
 
     async def _basis(self, head: Head, max_tokens: int | None) -> Basis:
+        """What the window is made on, with room for what is put in."""
         plan = NO_MODES
+        kept, fold = self.windows.state_at(head)
         if self.modes is not None:
-            kept = self.windows.mode_at(head) or SessionMode(epoch=head.epoch)
-            plan = plan_of(kept, self._rules(head.session_id), folds=self.folds is not None)
-        return await self.windows.basis(head, max_tokens, plan)
+            plan = plan_of(kept or SessionMode(epoch=head.epoch), self._rules(head.session_id), folds=self.folds is not None)
+        if self.memory is None or not plan.remembers:
+            return await self.windows.basis(head, max_tokens, plan)
+        resident = await self.memory.resident(head, fold)
+        extra = 0 if resident is None else message_tokens(resident, self.counter)
+        return await self.windows.basis(head, max_tokens, plan, extra)
 
     # --- modes ----------------------------------------------------------------------------------------------------------
 
@@ -219,7 +227,7 @@ class WindowBuilder:
 
     async def _window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
         """The window with all that its plan puts in."""
-        if basis.plan is NO_MODES:
+        if basis.plan is NO_MODES and self.memory is None:
             window = await self.windows.window(head, basis, once=once)
             return window if basis.fold is None else await self.windows.with_fragments(head.session_id, window)
         window = await self._shown(head, basis, once=once)
@@ -228,23 +236,38 @@ class WindowBuilder:
             window = await self._shown(head, whole, once=True)
         if basis.fold is not None and not basis.plan.snippets:
             window = await self.windows.with_fragments(head.session_id, window)
-        return await self._with_snippets(head, window) if basis.plan.snippets and self.snippets is not None else window
+        return await self._filled(head, window)
 
     async def _shown(self, head: Head, basis: Basis, *, once: bool) -> SessionWindow:
         window = await self.windows.window(head, basis, once=once)
         return await self.windows.narrowed(head.session_id, window)
 
-    async def _with_snippets(self, head: Head, window: SessionWindow) -> SessionWindow:
-        """The window with what was found for its newest question right before that, as far as there is room."""
-        asked, basis = await self._asked(head, window), window.basis
+    async def _filled(self, head: Head, window: SessionWindow) -> SessionWindow:
+        """The window with what long-term memory knows, and what was found for its newest question, as far as there is room."""
+        basis = window.basis
+        asked = await self._asked(head, window)
+        first: list[Message] = []
+        late: list[Message] = []
         room = basis.limit - window.view.tokens
-        if asked is None or self.snippets is None or room < 1:
-            return window
-        most = min(room, basis.plan.most_snippets(basis.limit - basis.system))
-        message = await self.snippets.message(head, window, asked, room, most)
-        late: list[Message] = [] if message is None else [message]
-        tokens = total_tokens(late, self.counter)
-        return placed(window, (), late, tokens) if late and tokens <= room else window
+        if self.memory is not None and basis.plan.remembers:
+            resident = await self.memory.resident(head, 0 if basis.live is None else basis.live.record.seq)
+            room -= self._put(first, resident, room)
+            if asked is not None:
+                beside = (*window.view.messages, *first)
+                room -= self._put(late, await self.memory.recalled(head, asked.message, beside), room)
+        if self.snippets is not None and basis.plan.snippets and asked is not None and room > 0:
+            most = min(room, basis.plan.most_snippets(basis.limit - basis.system))
+            room -= self._put(late, await self.snippets.message(head, window, asked, room, most), room)
+        tokens = basis.limit - window.view.tokens - room
+        return placed(window, first, late, tokens) if tokens else window
+
+    def _put(self, place: list[Message], message: Message | None, room: int) -> int:
+        """Put the message there if there is room for it. Returns what it takes."""
+        tokens = 0 if message is None else message_tokens(message, self.counter)
+        if message is None or tokens > room:
+            return 0
+        place.append(message)
+        return tokens
 
 
 def _cuts_question(window: SessionWindow) -> bool:

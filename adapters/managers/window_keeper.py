@@ -116,11 +116,14 @@ class WindowKeeper:
             outside=outside,
         )
 
-    def mode_at(self, head: Head) -> SessionMode | None:
-        """What the session's state at `head` says of modes."""
+    def state_at(self, head: Head) -> tuple[SessionMode | None, int]:
+        """What the session's state at `head` says of modes, and the entry of its live fold, 0 for none."""
         held = self.held.get(head.session_id)
         basis = None if held is None else held.window.basis
-        return basis.mode if basis is not None and basis.is_at(head) else SessionState.of(head).mode
+        if basis is not None and basis.is_at(head):
+            return basis.mode, 0 if basis.live is None else basis.live.record.seq
+        state = SessionState.of(head)
+        return state.mode, 0 if state.fold is None else state.fold.seq
 
     async def narrowed(self, session_id: str, window: SessionWindow) -> SessionWindow:
         """The window with no more of the conversation than its plan shows."""

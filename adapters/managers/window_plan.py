@@ -20,7 +20,8 @@ class WindowPlan:
 
     `mode` is None where a manager has no modes. `floor` is the entry that it begins with, 0 for all of the epoch. With `turns`,
     only so many turns before that of the newest question are shown. `folded` says that summary and facts stand for what is
-    folded. Snippets may take `snippets` tokens; up to the share `snippet_share` of the room is kept free for them.
+    folded. Snippets may take `snippets` tokens; up to the share `snippet_share` of the room is kept free for them. `remembers`
+    says whether long-term memory has a place.
     """
 
     mode: Mode | None = None
@@ -31,6 +32,7 @@ class WindowPlan:
     snippets: int = 0
     snippet_share: float = 0.0
     min_score: float = 0.0
+    remembers: bool = True
 
     def reserve_in(self, room: int) -> int:
         """Tokens of so much room that are kept for snippets, so that the rest of the window need not change for them."""
@@ -57,6 +59,7 @@ def plan_of(kept: SessionMode, rules: ModeRules, *, folds: bool) -> WindowPlan:
         snippets=_most(mode, rules),
         snippet_share=rules.snippet_share,
         min_score=rules.min_score,
+        remembers=mode is not Mode.ZERO_SHOT,
     )
 
 

@@ -1,0 +1,91 @@
+"""What windows show of long-term memory: read before the history is laid out, and kept until there is reason to read again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+from attrs import define, field
+
+from contextport.contracts import EventKind, Head, Json, LongTermMemory, MemoryScope, Message, TokenCounter
+from contextport.contracts.counting import total_tokens
+from contextport.strategies.memory_reader import MemoryReader
+
+__all__ = ["MemoryKeeper"]
+
+Report = Callable[[str, EventKind, dict[str, Json]], None]
+
+_MOST_SESSIONS = 1024  # sessions for which something read is held
+_STALE_SECONDS = 3600.0  # providers have dropped their caches by then, so that nothing is lost by reading anew
+
+
+@define
+class _Read:
+    """What was read for a session: `resident` for the fold at `place`, `recalled` for the question `question_id`.
+
+    `failed` says that the resident part did not come; it is asked for again with the next turn.
+    """
+
+    place: tuple[int, str, int] = (0, "", 0)
+    turn: int = 0
+    at: float = 0.0
+    failed: bool = False
+    resident: Message | None = None
+    question_id: str = ""
+    recalled: Message | None = None
+
+
+@define(kw_only=True)
+class MemoryKeeper:
+    """Reads `memory` for the sessions whose scope `scope_of` tells.
+
+    The resident part stands early in the window, so it is read again only where the prefix changes anyway: after a fold, a clear,
+    or an hour. What a question asks about is read once for each question.
+    """
+
+    memory: LongTermMemory
+    scope_of: Callable[[str], MemoryScope]
+    counter: TokenCounter
+    clock: Callable[[], float]
+    report: Report
+    _reader: MemoryReader = field(init=False)
+    _held: OrderedDict[str, _Read] = field(init=False, factory=OrderedDict[str, _Read])
+
+    def __attrs_post_init__(self) -> None:
+        self._reader = MemoryReader(self.memory, self.counter)
+
+    async def resident(self, head: Head, fold: int) -> Message | None:
+        """Who the user is and what always holds, for windows that begin with the fold at that entry."""
+        held = self._held.get(head.session_id)
+        if held is None:
+            held = self._held[head.session_id] = _Read()
+            if len(self._held) > _MOST_SESSIONS:
+                self._held.popitem(last=False)
+        self._held.move_to_end(head.session_id)
+        place, now = (head.epoch, head.incarnation, fold), self.clock()
+        in_turn = held.turn == head.turn and held.place == place
+        if in_turn or (held.place == place and not held.failed and now - held.at < _STALE_SECONDS):
+            return held.resident
+        read = await self._reader.read(self.scope_of(head.session_id), not_of=head.session_id)
+        held.failed = bool(read.reason)
+        if not held.failed or held.place != place:
+            held.resident = read.resident
+        held.place, held.turn, held.at = place, head.turn, now
+        self._tell(head.session_id, "resident", held.resident, read.reason)
+        return held.resident
+
+    async def recalled(self, head: Head, question: Message, beside: Sequence[Message]) -> Message | None:
+        """What the question asks about, beside what is in the window."""
+        held = self._held.setdefault(head.session_id, _Read())
+        if held.question_id != question.id:
+            read = await self._reader.read(self.scope_of(head.session_id), question, beside=beside, resident=False)
+            held.question_id, held.recalled = question.id, read.recalled
+            self._tell(head.session_id, "recalled", read.recalled, read.reason)
+        return held.recalled
+
+    def _tell(self, session_id: str, what: str, message: Message | None, reason: str) -> None:
+        if reason:
+            self.report(session_id, EventKind.MEMORY_FAILED, {"error": reason, "reading": what})
+        if message is not None:
+            tokens = total_tokens([message], self.counter)
+            self.report(session_id, EventKind.MEMORY_RECALLED, {"what": what, "tokens": tokens})
