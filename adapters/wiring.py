@@ -6,8 +6,12 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 
 from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
+from contextport.adapters.indexes.fts5_lexical_index import Fts5LexicalIndex
 from contextport.adapters.limits.environment_limits import EnvironmentLimits
 from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.managers.mode_keeper import ModeSenses
+from contextport.adapters.retrieval.history_retriever import HistoryRetriever
+from contextport.adapters.retrieval.retrieval_policy import RetrievalPolicy
 from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.adapters.stores.sqlite_store import SqliteContextStore
 from contextport.adapters.tokenizers.calibrated_counter import CalibratedTokenCounter
@@ -22,6 +26,7 @@ from contextport.contracts import (
     ChatModel,
     CompressionStrategy,
     ContextStore,
+    Embedder,
     ErrorClassifier,
     EventSink,
     InvalidArgument,
@@ -32,19 +37,33 @@ from contextport.contracts import (
     LongTermMemory,
     MemoryScope,
     MessageCodec,
+    ModePolicy,
+    ModeRules,
     ProviderProfile,
+    Retriever,
     Summarizer,
     TokenCounter,
+    VectorIndex,
     provides,
+    verify,
 )
 from contextport.strategies.folding import FoldOldest, FoldPolicy, prices_for
 from contextport.strategies.limits_resolution import resolve_budget
+from contextport.strategies.modes import ModeMachine
 from contextport.strategies.provider_rules import profile_for
 from contextport.strategies.recovery import ContinuationPolicy, Responder
 from contextport.strategies.summaries import CheckedSummarizer, ExtractiveSummarizer, ModelSummarizer
 from contextport.strategies.tool_results import BudgetToolResults, IngestPolicy, ShrinkToolResults
 
-__all__ = ["anthropic_model", "codec_for", "context_engine", "folding_strategy", "openai_model", "responder"]
+__all__ = [
+    "anthropic_model",
+    "codec_for",
+    "context_engine",
+    "folding_strategy",
+    "history_retriever",
+    "openai_model",
+    "responder",
+]
 
 _SUMMARIZER_WINDOW = 120_000  # tokens; what every current model of the large providers takes
 
@@ -67,13 +86,22 @@ def context_engine(
     memory: LongTermMemory | None = None,
     scope_of: Callable[[str], MemoryScope] | None = None,
     ingest: IngestPolicy | None = None,
+    retriever: Retriever | Embedder | bool = False,
+    knowledge: Retriever | None = None,
+    modes: ModePolicy | ModeRules | None = None,
+    senses: ModeSenses | None = None,
+    search_in: Callable[[str], Sequence[str]] | None = None,
 ) -> ContextEngine:
     """A `ContextEngine` with what is not given filled in: tokens by estimate, old history folded, messages in memory.
 
     Without a `strategy`, what is old is folded into a summary and a ledger of facts once the window is over its thresholds, and
     old tool results are made shorter. No model is asked for that, unless `summarizer` is one, or stands on one: what a model
     writes is checked before it is kept. `folding` holds the thresholds; without it, they are the defaults, with the prices of
-    `model`. `memory` takes what is worth keeping beyond a session.
+    `model`. `memory` takes what is worth keeping beyond a session, and windows show what it knows.
+
+    With `retriever=True`, what a question needs of the older history is searched by its words and put before it; with an
+    embedder, by its meaning too, which needs the extra `faiss`. Or hand in a `Retriever` of your own. `knowledge` searches what
+    you know besides. `modes` decides how windows are made up, see `ContextEngine`; rules make a `ModeMachine`.
 
     The default counter estimates, takes a tenth more for granted (R63), and learns the real ratio from `record_usage`.
     `budget` is a `Budget` or the number of tokens for all that is sent. Without one, it is that of `model` on `host` by the
@@ -100,6 +128,10 @@ def context_engine(
         folding = FoldPolicy(prices=prices.summarized_by_same_model(reads_prefix=False) if asked else prices)
     if strategy is None:
         strategy = folding_strategy(counter, summarizer=summarizer, folding=folding, tools=tools)
+    if isinstance(retriever, bool):
+        retriever = history_retriever(store, counter, sink=sink) if retriever else None
+    elif not provides(retriever, Retriever):
+        retriever = history_retriever(store, counter, embedder=retriever, sink=sink)
     return ContextEngine(
         store=store,
         counter=counter,
@@ -113,7 +145,35 @@ def context_engine(
         memory=memory,
         scope_of=scope_of,
         ingest=ingest,
+        retriever=retriever,
+        knowledge=knowledge,
+        modes=ModeMachine(modes) if isinstance(modes, ModeRules) else modes,
+        senses=senses,
+        search_in=search_in,
     )
+
+
+def history_retriever(
+    store: ContextStore,
+    counter: TokenCounter,
+    *,
+    embedder: Embedder | None = None,
+    index_path: str | PathLike[str] | None = None,
+    policy: RetrievalPolicy | None = None,
+    sink: EventSink | None = None,
+) -> HistoryRetriever:
+    """A search in the sessions of a store: by words, and with an `embedder` by meaning, which needs the extra `faiss`.
+
+    The index of words is in memory, or in a file at `index_path` that several processes may share; vectors are kept in the store.
+    """
+    index: VectorIndex | None = None
+    if embedder is not None:
+        verify(embedder, Embedder)
+        from contextport.adapters.indexes.faiss_vector_index import FaissVectorIndex
+
+        index = FaissVectorIndex()
+    lexical = Fts5LexicalIndex(index_path)
+    return HistoryRetriever(store, counter, lexical, embedder, index, policy=policy or RetrievalPolicy(), events=sink)
 
 
 def folding_strategy(

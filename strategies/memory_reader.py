@@ -78,7 +78,7 @@ class MemoryReader:
         """What the memory knows of the scope, and what of that `question` is about; without one, nothing is looked for.
 
         `beside` is what else the window holds. Without `resident`, a message that was read before stands, and is in `beside`.
-        What session `not_of` told is not resident: its own window knows.
+        What session `not_of` told is left out: its own window knows, or was cleared of it.
         """
         if len(self._left) >= _MOST_LEFT:
             return MemoryReading(reason="busy")
@@ -91,8 +91,8 @@ class MemoryReader:
             calls["found"] = self._recall(scope, words, statuses=(MemoryStatus.ACTIVE, MemoryStatus.DONE), limit=_MOST_FOUND)
         found, reason = await self._answers(calls)
         try:
-            standing = [*found.get("standing", ()), *found.get("tasks", ())]
-            known = self._resident([note for note in standing if note.session_id != not_of])
+            found = {name: tuple([n for n in notes if n.session_id != not_of]) for name, notes in found.items()}
+            known = self._resident([*found.get("standing", ()), *found.get("tasks", ())])
             seen = (*beside, known) if known is not None else tuple(beside)
             recalled = None if question is None else self._recalled(found.get("found", ()), question, seen)
         except Exception as error:  # what a foreign memory gave is no fact

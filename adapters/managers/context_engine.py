@@ -87,7 +87,8 @@ class ContextEngine:
     A strategy that provides `StablePrefix` is shown the newest part of the log, so that a call costs the same however long the
     session is; any other is shown all of the epoch. One that provides `FoldsHistory` is asked for folds, when and how `folding`
     says; they are kept in the log, and windows that still do not fit are trimmed to the newest steps. Before a fold, durable
-    facts go to `memory`, under the scope that `scope_of` gives a session: one of its own, unless the host says otherwise.
+    facts go to `memory`, under the scope that `scope_of` gives a session: one of its own, unless the host says otherwise. Where
+    the host does, windows have what other sessions of that scope told: early what always holds, late what is asked about.
 
     `ingest` shortens large tool results as they come in, each to a quarter of what messages may take at most; the whole ones are
     kept in the log, see `original`.
@@ -183,9 +184,8 @@ class ContextEngine:
         if retriever is not None or knowledge is not None:
             snippets = SnippetKeeper(history=retriever, knowledge=knowledge, counter=counter, report=self._emit, others=search_in)
         remembered: MemoryKeeper | None = None
-        if memory is not None:
-            whose = scope_of or _own_scope
-            remembered = MemoryKeeper(memory=memory, scope_of=whose, counter=counter, clock=clock, report=self._emit)
+        if memory is not None and scope_of is not None:  # the scope of a session alone knows nothing that it does not
+            remembered = MemoryKeeper(memory=memory, scope_of=scope_of, counter=counter, clock=clock, report=self._emit)
         self._builder = WindowBuilder(
             store=store,
             counter=counter,

@@ -19,8 +19,9 @@ def check_ports(parts: Sequence[tuple[object, type]]) -> None:
 def check_kind(name: str, value: object, kind: type[object], such_as: str) -> None:
     """Raise `InvalidArgument` unless the value is of the kind, or None."""
     if value is not None and not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
         raise InvalidArgument(
-            f"{name} is {value!r:.80}; it must be a {kind.__name__}, such as {such_as}, or None", name=name, value=value
+            f"{name} is {value!r:.80}; it must be {article} {kind.__name__}, such as {such_as}, or None", name=name, value=value
         )
 
 

@@ -78,7 +78,8 @@ class MemoryKeeper:
         """What the question asks about, beside what is in the window."""
         held = self._held.setdefault(head.session_id, _Read())
         if held.question_id != question.id:
-            read = await self._reader.read(self.scope_of(head.session_id), question, beside=beside, resident=False)
+            scope, session = self.scope_of(head.session_id), head.session_id
+            read = await self._reader.read(scope, question, beside=beside, resident=False, not_of=session)
             held.question_id, held.recalled = question.id, read.recalled
             self._tell(head.session_id, "recalled", read.recalled, read.reason)
         return held.recalled
