@@ -79,8 +79,8 @@ class Embedder(Port):
         EMBEDDER-3  Every text has a vector: empty, U+0000, lone surrogates, any script, and far longer than the model reads.
         EMBEDDER-4  A text lies closer to one of the same meaning than to one about something else, as far as `coverage` is high.
         EMBEDDER-5  `name` and `dimensions` never change. Embedders of one name give the same vectors, also in other processes.
-        EMBEDDER-6  A backend that fails raises `EmbeddingFailed` with the foreign error as its cause. So does `embed` after `close`,
-                    which may be repeated.
+        EMBEDDER-6  A backend that fails raises `EmbeddingFailed` with the foreign error as its cause. So does `embed` after
+                    `close`, which may be repeated.
         EMBEDDER-7  Calls by many tasks at once get their own rows, and other tasks go on while a batch is embedded.
         EMBEDDER-8  `coverage` is between 0 and 1, and the same for the same text.
         EMBEDDER-9  After a call that was cancelled the embedder goes on working.
@@ -136,7 +136,8 @@ class VectorIndex(Port):
         INDEX-5  `drop` empties a space, which may be filled anew, with other dimensions too.
         INDEX-6  Vectors that were acknowledged are found by the next search; `size` counts them.
         INDEX-7  Calls by many tasks at once lose nothing.
-        INDEX-8  Equal questions get equal answers, in whatever order the vectors came; of equal products the lower id comes first.
+        INDEX-8  Equal questions get equal answers, in whatever order the vectors came. Of equal products the lower id comes
+                 first.
         INDEX-9  A backend that fails raises `IndexUnavailable` with the foreign error as its cause; so does every call after
                  `close`, which may be repeated.
 

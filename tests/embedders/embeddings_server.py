@@ -70,7 +70,7 @@ class EmbeddingsServer:
                 self.end_headers()
                 self.wfile.write(answer)
 
-            def log_message(self, *_: Any) -> None:
+            def log_message(self, format: str, *args: Any) -> None:
                 """Be quiet."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

