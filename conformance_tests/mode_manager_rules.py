@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from contextport.contracts import (
@@ -16,7 +15,6 @@ from contextport.contracts import (
     ModeProposal,
     ModeState,
     dump_message,
-    mode_line,
 )
 
 from .mode_sessions import TIGHT, Moded, turns
@@ -78,7 +76,7 @@ async def _assert_given_back(moded: Moded) -> None:
     await _assert_in(moded, "given back", start)
     state = await moded.manager.set_control("given back", Control.AUTOMATIC)
     assert state.control is Control.AUTOMATIC, f"after set_control to automatic the control is {state.control}"
-    shown = (await moded.window("given back")).mode
+    shown = (await moded.look("given back")).mode
     assert shown is after, f"control was given back, and the mode stays {shown}; a session that nobody touched is in {after}"
 
 
@@ -162,41 +160,36 @@ async def _assert_unknown(moded: Moded, session: str, proposal_id: str) -> None:
 )
 async def every_change_is_told(suite: Suite) -> None:
     moded = await Moded.of(suite, TIGHT)
-    lines = [await _set_by_hand(moded)]
-    start, after = await moded.moved()
+    await _set_by_hand(moded)
+    await moded.moved()
     await moded.begun("confirmed", turns(), Control.SEMI_AUTOMATIC)
     await moded.window("confirmed")
+    seen = await _told(moded, "confirmed")
     proposal = (await moded.state("confirmed")).proposal
     if proposal is not None:
-        lines.append(await _told(moded, "confirmed", []))
         await moded.manager.confirm("confirmed", proposal.id)
         await moded.window("confirmed")
-        lines.append(await _told(moded, "confirmed", [(start, proposal.mode)]))
-    await moded.window("automatic")
-    lines.append(await _told(moded, "automatic", [(start, after)]))
-    missing = ["make_mode_manager, so that events can be seen"] if not moded.sees_events else []
-    missing += ["records_of, so that the records in the log can be seen"] if not all(lines) else []
+    for session in ("automatic", "confirmed", "by hand"):
+        assert moded.changes(session), f"the mode of session {session!r} never changed"
+        await _told(moded, session)
+    missing = [] if moded.sees_events else ["make_mode_manager, so that events can be seen"]
+    missing += [] if seen else ["records_of, so that the records in the log can be seen"]
     if missing:
         raise NotChecked(f"write {', and '.join(missing)}")
 
 
-async def _set_by_hand(moded: Moded) -> bool:
-    start = (await moded.begun("by hand", turns(2))).mode
-    changes: list[tuple[Mode, Mode]] = []
-    seen = True
+async def _set_by_hand(moded: Moded) -> None:
+    await moded.begun("by hand", turns(2))
     for mode in (Mode.ZERO_SHOT, Mode.FULL, Mode.ZERO_SHOT):
-        before = changes[-1][1] if changes else start
         await moded.put("by hand", mode)
-        changes += [(before, mode)] if mode is not before else []
         for _ in range(2):
             await moded.window("by hand")
-            seen = await _told(moded, "by hand", changes) and seen
-    return seen
+            await _told(moded, "by hand")
 
 
-async def _told(moded: Moded, session: str, changes: Sequence[tuple[Mode, Mode]]) -> bool:
-    """Whether the log could be looked at; just these changes must be told, each with a reason."""
-    wanted = [mode_line(*change) for change in changes]
+async def _told(moded: Moded, session: str) -> bool:
+    """Whether the log could be looked at. Just the changes that were seen must be told, each with a reason."""
+    wanted = moded.changes(session)
     last = (await moded.state(session)).last_line
     assert not wanted or wanted[-1] in last, f"the last change was {wanted[-1]!r}, and mode_state tells {last!r}"
     events = moded.events.changes(session)
@@ -240,7 +233,8 @@ async def control_is_of_a_session_and_lasts(suite: Suite) -> None:
     assert shown is start, f"under manual control the mode went to {shown} by itself; automatic goes to {after}"
     second = Moded(suite, await suite.sharing(moded.manager, TIGHT), moded.events, moded.sees_events)
     await _assert_controls(second, ruled.control)
-    for session, mode in (("automatic", after), (f"under {Control.MANUAL}", start)):
+    for session in ("automatic", f"under {Control.MANUAL}"):
+        mode = moded.seen[session][-1]
         known = (await second.state(session)).mode
         assert known is mode, f"a session in mode {mode} is in mode {known} for another manager on the same store"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
@@ -20,6 +21,7 @@ from contextport.contracts import (
     ModeState,
     ToolCall,
     implements,
+    mode_line,
 )
 
 from .manager_rules import fill
@@ -75,12 +77,13 @@ class Events:
 
 @frozen
 class Moded:
-    """A manager with modes, and the suite that it is checked by."""
+    """A manager with modes, and the suite that it is checked by. `seen` are the modes of each session, one for each look."""
 
     suite: Suite
     manager: Any
     events: Events
     sees_events: bool
+    seen: dict[str, list[Mode]] = field(factory=dict[str, list[Mode]])
 
     @classmethod
     async def of(cls, suite: Suite, budget: Budget) -> Moded:
@@ -92,7 +95,8 @@ class Moded:
     async def begun(self, session_id: str, said: Sequence[Message], control: Control | None = None) -> ModeState:
         """A session with its prompt and what was said, under that control. Returns its state before anything was decided."""
         await self.manager.set_system_prompt(session_id, PROMPT)
-        state: ModeState = await self.manager.mode_state(session_id)
+        state = await self.state(session_id)
+        self.seen[session_id] = [state.mode]
         if control is not None:
             state = await self.manager.set_control(session_id, control)
         await self.say(session_id, *said)
@@ -103,13 +107,23 @@ class Moded:
         await fill(self.manager, session_id, *messages)
         await self.suite.settle(self.manager)
 
-    async def window(self, session_id: str) -> Context:
-        """The window, which must fit (D21), once nothing goes on in the background any more."""
-        await self.manager.get_context(session_id)
-        await self.suite.settle(self.manager)
+    async def look(self, session_id: str) -> Context:
+        """The window, which must fit (D21), however much was said and whatever is proposed."""
         context: Context = await self.manager.get_context(session_id)
         assert context.tokens <= context.limit, f"a window of mode {context.mode} has {context.tokens} of {context.limit} tokens"
+        self.seen[session_id].append(context.mode)
         return context
+
+    async def window(self, session_id: str) -> Context:
+        """The window, once nothing goes on in the background any more."""
+        await self.look(session_id)
+        await self.suite.settle(self.manager)
+        return await self.look(session_id)
+
+    def changes(self, session_id: str) -> list[str]:
+        """The changes of mode that were seen, as lines."""
+        seen = self.seen[session_id]
+        return [mode_line(before, after) for before, after in pairwise(seen) if before is not after]
 
     async def state(self, session_id: str) -> ModeState:
         """What the manager says of the session's mode."""
@@ -127,12 +141,13 @@ class Moded:
         return True
 
     async def moved(self) -> tuple[Mode, Mode]:
-        """The mode that sessions begin in, and that of one under automatic control whose history no longer fits."""
+        """The mode that sessions begin in, and the next of one under automatic control whose history no longer fits."""
         before = await self.begun("automatic", turns(), Control.AUTOMATIC)
-        after = (await self.window("automatic")).mode
+        after = (await self.look("automatic")).mode
         if after is before.mode:
             raise NotChecked(
                 f"under automatic control a session stays in mode {after}, with twice as much said as there is room for; "
                 "write make_mode_manager, so that it has a policy that changes modes"
             )
+        await self.window("automatic")
         return before.mode, after

@@ -57,9 +57,9 @@ class TakesNoControl(ReferenceModeManager):
         pass
 
 
-@broken("MANAGER-28")
+@broken("MANAGER-28 MANAGER-30")
 class TellsTheModeBefore(ReferenceModeManager):
-    """Windows say that they are full, whatever they are."""
+    """Windows say that they are full when they have a single turn."""
 
     def told_mode(self, session: ModedSession) -> Mode:
         return Mode.FULL if session.mode is Mode.ZERO_SHOT else session.mode
@@ -132,7 +132,7 @@ class FoldsWhatItProposes(ReferenceModeManager):
             self.waits = False
 
 
-@broken("MANAGER-29")
+@broken("MANAGER-29 MANAGER-30")
 class ProposesNothing(ReferenceModeManager):
     def propose(self, session: ModedSession, mode: Mode) -> None:
         pass

@@ -122,9 +122,9 @@ class BringsNoSnippetsInHybrid(ReferenceModeManager):
 
 
 @broken("MANAGER-32")
-class BringsSnippetsInSummaryToo(ReferenceModeManager):
+class BringsSnippetsInZeroShotToo(ReferenceModeManager):
     def searched_modes(self) -> Sequence[Mode]:
-        return (Mode.RETRIEVAL, Mode.HYBRID, Mode.SUMMARY)
+        return (Mode.RETRIEVAL, Mode.HYBRID, Mode.ZERO_SHOT)
 
 
 @broken("MANAGER-32")
