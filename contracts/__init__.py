@@ -51,7 +51,16 @@ from .json_values import copy_json, dump_json
 from .limits import LearnsLimits, LimitsSource
 from .manager import AddsGroups, ContextManager, Replays, ShapesWindow
 from .media_pricing import AnthropicImages, FixedImages, GeminiTiles, MediaPricing, OpenAIPatches, OpenAITiles
-from .memory import LongTermMemory, MemoryNote, MemoryScope, PersistentMemory
+from .memory import (
+    LongTermMemory,
+    MemoryKind,
+    MemoryNote,
+    MemoryOrigin,
+    MemoryScope,
+    MemoryStatus,
+    PersistentMemory,
+    Remembered,
+)
 from .messages import (
     CacheMark,
     Importance,
@@ -176,8 +185,11 @@ __all__ = [
     "Media",
     "MediaLimits",
     "MediaPricing",
+    "MemoryKind",
     "MemoryNote",
+    "MemoryOrigin",
     "MemoryScope",
+    "MemoryStatus",
     "MemoryUnavailable",
     "Message",
     "MessageCodec",
@@ -208,6 +220,7 @@ __all__ = [
     "Receipt",
     "Refusal",
     "Remedy",
+    "Remembered",
     "ReplayFailed",
     "Replays",
     "RequestTooLarge",

@@ -59,7 +59,7 @@ from contextport.strategies.tool_results import IngestPolicy
 
 from .compression_guard import CompressionGuard
 from .context_report import context_of, figures_of, stats_of
-from .engine_arguments import check_kind, check_number, check_ports, check_tools
+from .engine_arguments import check_kind, check_number, check_ports, check_tokens, check_tools
 from .fold_schedule import FoldSchedule
 from .history_folder import HistoryFolder
 from .memory_keeper import MemoryKeeper
@@ -290,8 +290,7 @@ class ContextEngine:
         With `profile`, a provider's or the name of a model, the messages are what is valid there, and that is what fits.
         """
         check_session(session_id)
-        if max_tokens is not None and (not isinstance(max_tokens, int) or isinstance(max_tokens, bool)):
-            raise InvalidArgument(f"max_tokens is {max_tokens!r}; it must be a whole number of tokens", value=max_tokens)
+        check_tokens(max_tokens)
         provider = profile_of(profile)
         built = await self._builder.built(session_id, max_tokens)
         if provider is None:
@@ -358,17 +357,13 @@ class ContextEngine:
         """Put the session into a mode, where it stays until `set_control` gives it back. Raises `CapabilityNotSupported` for a
         mode that needs a folding strategy, or something to search, where there is none."""
         keeper = self._mode_keeper(session_id)
-        if not isinstance(mode, Mode):
-            raise InvalidArgument(f"mode is {mode!r}; it must be a Mode, such as Mode.FULL", name="mode", value=mode)
+        check_kind("mode", mode, Mode, "Mode.FULL")
         self._builder.check_mode(mode)
         return await keeper.set_mode(session_id, mode, new_task=new_task)
 
     async def set_control(self, session_id: str, control: Control | None) -> ModeState:
         keeper = self._mode_keeper(session_id)
-        if control is not None and not isinstance(control, Control):
-            raise InvalidArgument(
-                f"control is {control!r}; it must be a Control, such as Control.MANUAL, or None", name="control", value=control
-            )
+        check_kind("control", control, Control, "Control.MANUAL")
         return await keeper.set_control(session_id, control)
 
     async def confirm(self, session_id: str, proposal_id: str) -> ModeState:

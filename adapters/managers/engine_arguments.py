@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from contextport.contracts import InvalidArgument, verify
 
-__all__ = ["check_kind", "check_number", "check_ports", "check_tools"]
+__all__ = ["check_kind", "check_number", "check_ports", "check_tokens", "check_tools"]
 
 
 def check_ports(parts: Sequence[tuple[object, type]]) -> None:
@@ -29,6 +29,12 @@ def check_number(name: str, value: object) -> None:
     """Raise `InvalidArgument` unless the value is a whole number of 1 or more."""
     if not isinstance(value, int) or value < 1:
         raise InvalidArgument(f"{name} is {value!r}; it must be 1 or more", name=name, value=value)
+
+
+def check_tokens(max_tokens: object) -> None:
+    """Raise `InvalidArgument` unless it is a whole number, or None."""
+    if max_tokens is not None and (not isinstance(max_tokens, int) or isinstance(max_tokens, bool)):
+        raise InvalidArgument(f"max_tokens is {max_tokens!r}; it must be a whole number of tokens", value=max_tokens)
 
 
 def check_tools(tools: object) -> None:
