@@ -14,7 +14,7 @@ from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.contracts import EventKind, Kind, MemoryKind, MemoryNote, MemoryScope, MemoryStatus, Message, Mode
 from contextport.contracts.store import ContextStore
 from contextport.strategies.modes import ModeMachine
-from tests.managers.folding_sessions import COUNTER, PROMPT, awaited, engine, of_kind, say, size, turns
+from tests.managers.folding_sessions import PROMPT, awaited, engine, of_kind, say, size, turns
 
 TELLS = [
     Message.user("My name is Ada. I always want answers in French, and never book a flight for me.", id="who"),
@@ -114,4 +114,4 @@ async def test_a_memory_that_does_not_answer_costs_its_time_and_no_window(tmp_pa
     for _ in range(3):
         assert [m.id for m in (await manager.get_context("ada/2")).messages] == ["hello"]
     failed = [(event.data["reading"], event.data["error"]) for event in sink.events if event.kind is EventKind.MEMORY_FAILED]
-    assert failed == [("resident", "timeout")], "asked once for a turn; no question here names anything"
+    assert failed == [("resident", "timeout"), ("recalled", "timeout")], "each is asked for once in a turn"
