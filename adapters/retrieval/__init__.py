@@ -1,0 +1,1 @@
+"""Adapters of `Retriever`, a module per source of what is found."""
