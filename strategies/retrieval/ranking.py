@@ -34,7 +34,6 @@ SPEAKER_BONUS = 0.12
 _NEAR = 2  # passages either side: the exchange
 _FAR = 8  # passages either side: the topic
 _COVERAGE = 0.12
-_Parts = tuple[tuple[array[float], float], ...]
 _NO_RANGE = 1e-9  # below it, differences are rounding
 
 
@@ -122,7 +121,7 @@ def _means(series: array[float], reach: int) -> array[float]:
     return sums
 
 
-def _total(bonus: Sequence[float], parts: _Parts) -> array[float]:
+def _total(bonus: Sequence[float], parts: Sequence[tuple[array[float], float]]) -> array[float]:
     """The bonus and all parts, each series brought to the range from 0 to its share: in one pass, as there may be many places."""
     (a, f_a, least_a), (b, f_b, least_b), (c, f_c, least_c), (d, f_d, least_d), (e, f_e, least_e), (f, f_f, least_f) = [
         (series, *_range(series, share)) for series, share in parts
