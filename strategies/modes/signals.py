@@ -23,6 +23,7 @@ __all__ = ["AsksAboutEarlyDetails", "BeginsNewTask", "NeedsKnowledge"]
 _READ: Final = 2_000  # characters of a message that are read at its beginning, and as many at its end
 _OPENING: Final = 300  # characters in which a message says that it begins something new
 _MOST_ACKNOWLEDGED: Final = 6  # words such as `ok, thanks, great` before that
+_MOST_SENTENCES: Final = 3  # the first ones, which may say that something new begins
 _COMPARED: Final = 12  # newest messages that a question's words are looked for in
 _HALF_A_DAY: Final = 12 * 3600.0
 _HINT: Final = 0.2  # three of them are 0.488, four 0.5904
@@ -31,6 +32,8 @@ _FEW_WORDS: Final = 4  # with fewer words than this, how many are new says nothi
 _SPACES = re.compile(r"\s+")
 #: What may stand between words. No quotation marks: what is in them is somebody else's.
 _LOOSE = " \t,.!;:-*#~\u3001\u3002\uff0c\uff01\u2026"
+_SENTENCE_END = re.compile(r"[.!?\u3002]\s*|(?<=[\u4e00-\u9fff]),")
+_QUOTES = re.compile(r"[:\"\u201c\u201e\u00ab\u300c\u300e`]|(?:^|\s)'")
 _Evidence = tuple[float, str]
 
 
@@ -131,16 +134,29 @@ class BeginsNewTask:
 
 
 def _opens_with(wanted: re.Pattern[str], text: str) -> bool:
-    """Whether the text begins with one of the wordings, apart from words such as `ok, thanks`."""
-    opening = text[:_OPENING]
+    """Whether one of the first sentences begins with one of the wordings, apart from words such as `ok, thanks`."""
+    return any(_begins_with(wanted, sentence) for sentence in _first_sentences(text[:_OPENING]))
+
+
+def _first_sentences(opening: str) -> Iterator[str]:
+    """What may say that something new begins: not what stands behind a colon or in quotation marks, which is quoted."""
+    yield opening
+    for end in list(_SENTENCE_END.finditer(opening))[: _MOST_SENTENCES - 1]:
+        before = opening[: end.end()]
+        if _QUOTES.search(before):
+            return
+        yield opening[end.end() :]
+
+
+def _begins_with(wanted: re.Pattern[str], sentence: str) -> bool:
     for _ in range(_MOST_ACKNOWLEDGED):
-        opening = opening.lstrip(_LOOSE)
-        if wanted.match(opening):
+        sentence = sentence.lstrip(_LOOSE)
+        if wanted.match(sentence):
             return True
-        said = wording("acknowledges").match(opening)
+        said = wording("acknowledges").match(sentence)
         if said is None or not said.end():
             return False
-        opening = opening[said.end() :]
+        sentence = sentence[said.end() :]
     return False
 
 
