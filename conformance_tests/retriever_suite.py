@@ -61,6 +61,7 @@ class RetrieverConformance(Conformance, port=Retriever, capabilities=(IndexesHis
             verify(built, Retriever)
             try:
                 if provides(built, IndexesHistory):
+                    built.note_added(SESSION)
                     await built.settle()
                 yield built
             finally:

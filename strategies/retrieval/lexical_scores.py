@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from attrs import frozen
@@ -59,15 +59,16 @@ def lexical_scores(matches: Matches, places: Mapping[int, int], *, reach: int) -
     return LexicalScores(own=own, covered=covered, known=known / total if total else 0.0)
 
 
-def _mark(edges: array[float], found: Iterable[int], rarity: float, reach: int) -> None:
-    """Add the rarity to all places within reach of one of the found, once: as steps up and down."""
-    last, begin, end = len(edges) - 1, -1, -1
-    for place in sorted(found):
-        if place - reach > end:
-            if end >= 0:
-                edges[begin] += rarity
-                edges[min(end, last)] -= rarity
-            begin = max(0, place - reach)
+def _mark(edges: array[float], found: Sequence[int], rarity: float, reach: int) -> None:
+    """Add the rarity to all places within reach of one of the found, of which there is at least one: as steps up and down."""
+    last = len(edges) - 1
+    ordered = sorted(found)
+    begin, end = max(0, ordered[0] - reach), 0
+    for place in ordered:
+        if place - reach > end > 0:
+            edges[begin] += rarity
+            edges[end] -= rarity
+            begin = place - reach
         end = place + reach + 1
     edges[begin] += rarity
     edges[min(end, last)] -= rarity
