@@ -16,7 +16,7 @@ from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.contracts import Budget, Message, StopReason, from_chat
 from contextport.strategies.recovery import ContinuedOutput
-from tests.cases.case import LATER_OPERATIONS, LATER_STRATEGIES, Case
+from tests.cases.case import LATER_OPERATIONS, Case
 from tests.cases.case_input import case_messages, expand
 from tests.cases.check_registry import judge, known_checks
 from tests.cases.child_process import registered_entries
@@ -74,7 +74,6 @@ GOOD: Dict = {
         ({"input": {**GOOD["input"], "counter": "stones"}}, "failed", "counter 'stones' is not known"),
         ({"expect": [{"check": "ids_present", "ids": ["u2"]}]}, "failed", "missing: ['u2']"),
         ({"operation": "redis_ttl"}, "skipped", LATER_OPERATIONS["redis_ttl"]),
-        ({"input": {**GOOD["input"], "strategy": "hybrid"}}, "skipped", LATER_STRATEGIES["hybrid"]),
     ],
 )
 def test_runner_says_how_a_case_went(change: Dict, status: str, reason: str) -> None:

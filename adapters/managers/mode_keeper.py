@@ -126,7 +126,7 @@ class ModeKeeper:
             return False
         decision = self.policy.decide(self._situation(standing, kept, rules))
         mode = kept.mode or rules.start
-        resets = decision.resets and standing.question_seq > 0
+        resets = decision.resets and standing.tokens_before > kept.floor_tokens  # there is something to leave behind
         if decision.mode is mode and not resets:
             if kept.proposal is not None:
                 await self._change(session_id, lambda now: attrs.evolve(now, proposal=None))

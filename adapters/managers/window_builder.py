@@ -130,7 +130,7 @@ class WindowBuilder:
 
     async def _after_mode(self, modes: ModeKeeper, head: Head, basis: Basis) -> tuple[Head, Basis, bool]:
         """Head and basis after the mode was decided on, and whether folds are shown from here on."""
-        window = await self.windows.window(head, basis)
+        window = await self._shown(head, basis, once=False)
         standing = await self._standing(modes, head, window)
         if not await modes.before_window(standing, basis.mode or SessionMode(epoch=head.epoch)):
             return head, basis, False
@@ -142,8 +142,9 @@ class WindowBuilder:
         """What the session's mode is decided by."""
         basis = window.basis
         usage = self.windows.usage(head, basis)
-        floor = 0 if basis.mode is None else basis.mode.floor
-        used = usage.used if not basis.plan.floor or basis.mode is None else usage.system + head.tokens - basis.mode.floor_tokens
+        mode = basis.mode or SessionMode(epoch=head.epoch)
+        began_after_fold = basis.live is None or basis.live.record.through < mode.floor
+        used = usage.system + head.tokens - mode.floor_tokens if mode.floor and began_after_fold else usage.used
         room = basis.limit - basis.system
         asked = await self._asked(head, window)
         history = None if self.snippets is None else self.snippets.history
@@ -157,7 +158,7 @@ class WindowBuilder:
             question_seq=0 if asked is None else asked.seq,
             tokens_before=head.tokens if asked is None else head.tokens - _tokens_from(window, asked.seq),
             occupancy=(used - usage.system) / room if room > 0 else 1.0,
-            has_folded=basis.live is not None and basis.live.record.through >= floor,
+            has_folded=not began_after_fold,
             can_search=history is not None,
             has_knowledge=knowledge is not None,
         )
@@ -165,7 +166,7 @@ class WindowBuilder:
     async def _turn(self, modes: ModeKeeper, head: Head, window: SessionWindow, asked: Asked) -> SensedTurn:
         """What signals look at; it is searched for only where something is out of sight, and once for a question."""
         found: tuple[float, ...] | None = None
-        hides = window.region.messages > window.view.said or window.basis.plan.floor > 0
+        hides = window.region.messages > window.view.said
         sensed = modes.has_sensed(head.session_id, asked.message)
         if self.snippets is not None and self.snippets.history is not None and hides and not sensed:
             found = tuple([snippet.score for snippet in await self.snippets.found(head, window, asked, _FIRST_SEARCH)])

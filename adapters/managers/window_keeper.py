@@ -107,7 +107,7 @@ class WindowKeeper:
             prompt=prompt,
             system=system,
             room=room,
-            fold=live if plan.folded else None,
+            fold=live if plan.folded and live is not None and live.record.through >= plan.floor else None,
             live=live,
             mode=mode,
             plan=plan,
@@ -127,8 +127,8 @@ class WindowKeeper:
 
     async def narrowed(self, session_id: str, window: SessionWindow) -> SessionWindow:
         """The window with no more of the conversation than its plan shows."""
-        entries, plan = window.region.entries, window.basis.plan
-        start = _start_of(entries, plan)
+        entries = window.region.entries
+        start = _start_of(entries, window.basis)
         if not start:
             return window
         shown = entries[start:]
@@ -188,9 +188,10 @@ class WindowKeeper:
         """How full a window at `head` is with all that is not folded, fragments that it is known to have included."""
         held = self.held.get(head.session_id)
         known = None if held is None else held.fragments
-        live = known is not None and basis.fold is not None and known.record_seq == basis.fold.record.seq
-        recalled = known.tokens if known is not None and live else 0
-        return usage_of(head, basis.fold, system=basis.system, limit=basis.room.limit, recalled=recalled)
+        fold = basis.live if basis.plan.folded else None
+        is_of_fold = known is not None and fold is not None and known.record_seq == fold.record.seq
+        recalled = known.tokens if known is not None and is_of_fold else 0
+        return usage_of(head, fold, system=basis.system, limit=basis.room.limit, recalled=recalled)
 
     def note_added(self, session_id: str, entries: Sequence[Entry]) -> None:
         """Remember what was appended, for the next window."""
@@ -304,9 +305,11 @@ class WindowKeeper:
         return self.counter.token_ratio(self.model) if provides(self.counter, LearnsFromUsage) else 1.0
 
 
-def _start_of(entries: Sequence[Entry], plan: WindowPlan) -> int:
+def _start_of(entries: Sequence[Entry], basis: Basis) -> int:
     """The index of the first entry that the plan shows."""
-    start = next((n for n, entry in enumerate(entries) if entry.seq >= plan.floor), 0) if plan.floor else 0
+    plan = basis.plan
+    floor = plan.floor if basis.fold is None else 0
+    start = next((n for n, entry in enumerate(entries) if entry.seq >= floor), 0) if floor else 0
     if plan.turns is None:
         return start
     turns = [n for n, entry in enumerate(entries) if entry.message.opens_turn and n >= start]

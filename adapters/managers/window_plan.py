@@ -18,9 +18,9 @@ SHOWS_SNIPPETS = frozenset({Mode.RETRIEVAL, Mode.HYBRID})
 class WindowPlan:
     """How the window of a session is made up.
 
-    `mode` is None where a manager has no modes. `floor` is the entry that it begins with, 0 for all of the epoch. With `turns`,
-    only so many turns before that of the newest question are shown. `folded` says that summary and facts stand for what is
-    folded. Snippets may take `snippets` tokens; up to the share `snippet_share` of the room is kept free for them. `remembers`
+    `mode` is None where a manager has no modes. `floor` is the entry that it begins with, unless a summary reaches beyond it; 0
+    for all of the epoch. With `turns`, only so many turns before that of the newest question are shown. `folded` says that
+    summary and facts stand for what is folded. Snippets may take `snippets` tokens; up to the share `snippet_share` of the room is kept free for them. `remembers`
     says whether long-term memory has a place.
     """
 
@@ -53,7 +53,7 @@ def plan_of(kept: SessionMode, rules: ModeRules, *, folds: bool) -> WindowPlan:
     return WindowPlan(
         mode=mode,
         control=kept.control or rules.control,
-        floor=0 if mode in SHOWS_FOLDS else kept.floor,
+        floor=kept.floor,
         turns=turns,
         folded=folds and mode in SHOWS_FOLDS,
         snippets=_most(mode, rules),

@@ -12,10 +12,6 @@ from .case_input import Dict, expand
 LATER_OPERATIONS = {
     "redis_ttl": "the Redis store",
 }
-LATER_STRATEGIES = {
-    "hybrid": "the hybrid strategy",
-    "retrieval": "the retrieval strategy",
-}
 #: Stores of this release; a case that names others as well runs on these.
 STORES = ("memory", "sqlite")
 
@@ -51,11 +47,6 @@ class Case:
         """What of a later release the case needs, or None."""
         if self.operation in LATER_OPERATIONS:
             return f"needs {LATER_OPERATIONS[self.operation]}"
-        strategy = self.given.get("strategy")
-        if self.operation == "call_with_retry" and not self._calls_a_summariser:
-            return None
-        if isinstance(strategy, str) and strategy in LATER_STRATEGIES:
-            return f"needs {LATER_STRATEGIES[strategy]}"
         if "stores" in self.given and not self.stores:
             return f"needs the store {' or '.join(self.given['stores'])}"
         return None

@@ -9,7 +9,6 @@ from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.contracts import ContextOverflow, Limits, Message, ModelCallFailed
 from contextport.contracts.profile import ProviderProfile
-from contextport.strategies import KeepRecentTokens
 from contextport.strategies.recovery import (
     Answer,
     ContinuationPolicy,
@@ -19,7 +18,7 @@ from contextport.strategies.recovery import (
     continue_output,
 )
 
-from .case import LATER_STRATEGIES, Case
+from .case import Case
 from .case_input import case_messages
 from .case_models import CaseModel, refuses_prefill
 from .evidence import Evidence, Moment
@@ -38,15 +37,8 @@ async def call_with_retry(case: Case, folder: Path) -> list[Evidence]:
     return [
         await _run(case, counter, f"{name}, {way}", chosen, _answering(case, streaming=way == "streamed"))
         for way in ("whole", "streamed")
-        for name, chosen in _strategies(case, counter).items()
+        for name, chosen in strategies(case, counter).items()
     ]
-
-
-def _strategies(case: Case, counter: WordsCounter) -> dict[str, Chosen]:
-    """Those of the case; trimming for a strategy that comes later and that would have no summariser to call here."""
-    if case.given.get("strategy") in LATER_STRATEGIES:
-        return {"KeepRecentTokens": Chosen(strategy=KeepRecentTokens(counter))}
-    return strategies(case, counter)
 
 
 def _limits(case: Case) -> Limits:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
 from attrs import field, frozen
 
 from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
+from contextport.adapters.indexes.fts5_lexical_index import Fts5LexicalIndex
 from contextport.adapters.limits.environment_limits import EnvironmentLimits
 from contextport.adapters.limits.static_limits import StaticLimits
 from contextport.contracts import (
@@ -24,6 +26,7 @@ from contextport.strategies import KeepRecentTokens, KeepRecentTurns, Pipeline, 
 from contextport.strategies.folding import FoldPolicy
 from contextport.strategies.folding.fold_oldest import FoldOldest
 from contextport.strategies.limits_resolution import resolve_budget
+from contextport.strategies.retrieval import RetrieveOlder
 from contextport.strategies.summaries import CheckedSummarizer, ExtractiveSummarizer, ModelSummarizer
 
 from .case import Case
@@ -89,6 +92,11 @@ def strategies(case: Case, counter: TokenCounter) -> dict[str, Chosen]:
         return {"KeepRecentTokens": Chosen(strategy=KeepRecentTokens(counter))}
     if named == "summary":
         return {"FoldOldest": _folding(case, counter)}
+    if named == "retrieval":
+        return {"RetrieveOlder": Chosen(strategy=_retrieving(KeepRecentTurns(counter, 2), counter))}
+    if named == "hybrid":
+        folding = _folding(case, counter)
+        return {"RetrieveOlder, FoldOldest": attrs.evolve(folding, strategy=_retrieving(folding.strategy, counter), policy=None)}
     if named == "each":
         trimming: dict[str, CompressionStrategy] = {
             "KeepRecentTokens": KeepRecentTokens(counter),
@@ -101,6 +109,10 @@ def strategies(case: Case, counter: TokenCounter) -> dict[str, Chosen]:
     if named == {"custom": "returns_empty_list"}:
         return {"returns_empty_list": Chosen(strategy=ReturnsEmptyList(counter))}
     raise ValueError(f"the strategy {named!r} is not known")
+
+
+def _retrieving(inner: CompressionStrategy, counter: TokenCounter) -> CompressionStrategy:
+    return RetrieveOlder(inner, counter, Fts5LexicalIndex())
 
 
 def _folding(case: Case, counter: TokenCounter) -> Chosen:

@@ -1,0 +1,231 @@
+"""Modes of sessions: what each window holds, who decides, and how a transition is told."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from contextport.adapters.events.collecting_sink import CollectingEventSink
+from contextport.adapters.indexes.fts5_lexical_index import Fts5LexicalIndex
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.managers.session_state import SessionState
+from contextport.adapters.retrieval.history_retriever import HistoryRetriever
+from contextport.contracts import (
+    CapabilityNotSupported,
+    ContextStore,
+    Control,
+    EventKind,
+    InvalidArgument,
+    Kind,
+    Message,
+    Mode,
+    ModeRules,
+)
+from contextport.strategies import KeepRecentTokens
+from contextport.strategies.modes import ModeMachine
+from tests.managers.folding_sessions import (
+    COUNTER,
+    PROMPT,
+    SESSION,
+    Backend,
+    awaited,
+    engine,
+    ids,
+    log_of,
+    of_kind,
+    say,
+    size,
+    turns,
+)
+
+
+def with_modes(store: ContextStore, budget: int = 300, rules: ModeRules | None = None, **more: Any) -> ContextEngine:
+    """An engine with modes, and with a search in the history unless `retriever` is None."""
+    more.setdefault("retriever", HistoryRetriever(store, COUNTER, Fts5LexicalIndex()))
+    return engine(store, budget=budget, modes=ModeMachine(rules), **more)
+
+
+def manual(**more: Any) -> ModeRules:
+    return ModeRules(control=Control.MANUAL, **more)
+
+
+async def records(store: ContextStore) -> list[str]:
+    """The lines that the log has on modes."""
+    log = await log_of(store)
+    return [e.message.text for e in log if e.message.kind is Kind.RECORD and e.message.text.startswith("[system] context ")]
+
+
+@awaited
+async def test_a_session_that_fills_becomes_a_summary_and_the_newest_messages(backend: Backend) -> None:
+    """R147: 20 rounds of 40 messages over 0.6 of the budget become 8 messages and a summary."""
+    store, sink = backend.open(), CollectingEventSink()
+    manager = with_modes(store, budget=620, sink=sink, retriever=None)
+    await say(manager, turns(18))
+    assert (await manager.get_context(SESSION)).mode is Mode.FULL
+    await say(manager, turns(2, first=18))
+    context = await manager.get_context(SESSION)
+    assert context.mode is Mode.SUMMARY
+    said = [message for message in context.messages if message.in_conversation]
+    assert ids(said) == [f"{role}{n}" for n in range(16, 20) for role in "ua"]
+    assert context.folded_count == 32
+    assert [message.kind for message in context.messages[:2]] == [Kind.SUMMARY, Kind.FACTS]
+    assert await records(store) == ["[system] context mode: full -> summary"]
+    told = [event.data for event in sink.events if event.kind is EventKind.MODE_CHANGED]
+    assert [(event["line"], event["reason"], event["path"], event["by"]) for event in told] == [
+        ("context mode: full -> summary", "over_summary_from", "degrade", "policy")
+    ]
+
+
+@awaited
+async def test_more_messages_are_kept_where_the_rules_say_so(backend: Backend) -> None:
+    """R184: keep 8 becomes 15."""
+    manager = with_modes(backend.open(), budget=620, rules=ModeRules(keep_messages=15), retriever=None)
+    await say(manager, turns(20))
+    context = await manager.get_context(SESSION)
+    assert next(m.id for m in context.messages if m.in_conversation) == "u12", "16 messages, in whole turns"
+
+
+@awaited
+async def test_zero_shot_has_the_prompt_and_the_newest_turn(backend: Backend) -> None:
+    manager = with_modes(backend.open(), rules=manual())
+    await manager.set_system_prompt(SESSION, PROMPT)
+    said = await say(manager, [*turns(3), Message.user("Go on", id="go"), Message.assistant("I look", id="look")])
+    await manager.set_mode(SESSION, Mode.ZERO_SHOT)
+    context = await manager.get_context(SESSION)
+    assert context.mode is Mode.ZERO_SHOT
+    assert [m.text for m in context.messages] == [PROMPT, "Go on", "I look"]
+    assert (context.omitted_count, context.tokens) == (6, size(context.messages))
+    assert await manager.replay(context.receipt) == context.messages
+    await manager.set_mode(SESSION, Mode.FULL)
+    assert list((await manager.get_context(SESSION)).messages[1:]) == said
+
+
+@awaited
+async def test_retrieval_has_snippets_and_the_last_two_turns(backend: Backend) -> None:
+    store = backend.open()
+    manager = with_modes(store, rules=manual(), budget=200)
+    await manager.set_system_prompt(SESSION, PROMPT)
+    await say(manager, [*turns(9), Message.user("What was order AB-0002-7 for?", id="ask")])
+    await manager.set_mode(SESSION, Mode.RETRIEVAL)
+    context = await manager.get_context(SESSION)
+    said = [message.id for message in context.messages if message.in_conversation]
+    assert said == ["u7", "a7", "u8", "a8", "ask"]
+    (found,) = of_kind(context.messages, Kind.RETRIEVED)
+    assert context.messages.index(found) == len(context.messages) - 2, "right before the question"
+    assert "AB-0002-7" in found.text
+    assert found.role == "user"
+    assert context.tokens == size(context.messages) <= context.limit == 200
+    assert await manager.replay(context.receipt) == context.messages
+    await say(manager, [Message.assistant("I look", id="look")])
+    later = await manager.get_context(SESSION)
+    assert of_kind(later.messages, Kind.RETRIEVED) == [found], "the same while the turn goes on"
+    assert later.messages[: len(context.messages)] == context.messages
+
+
+@awaited
+async def test_hybrid_has_a_summary_the_newest_messages_and_snippets(backend: Backend) -> None:
+    manager = with_modes(backend.open(), budget=400)
+    await say(manager, turns(20))
+    await manager.get_context(SESSION)
+    await say(manager, [Message.user("What was order AB-0002-7 for?", id="ask")])
+    context = await manager.get_context(SESSION)
+    assert context.mode is Mode.HYBRID
+    kinds = [message.kind for message in context.messages]
+    assert kinds[:2] == [Kind.SUMMARY, Kind.FACTS]
+    assert kinds[-2:] == [Kind.RETRIEVED, Kind.CHAT]
+    assert "Order AB-0002-7 for" in context.messages[-2].text
+    assert "u2" not in [message.id for message in context.messages]
+    assert context.tokens <= context.limit == 400
+    prefix = context.messages[:-2]
+    await say(manager, [Message.assistant("For herbs", id="re"), Message.user("Fine, thanks", id="ok")])
+    after = await manager.get_context(SESSION)
+    assert after.messages[: len(prefix)] == prefix, "what was before the snippets stays as it was"
+    assert after.messages[-1].text == "Fine, thanks"
+
+
+@awaited
+async def test_a_new_task_hides_what_was_before(backend: Backend) -> None:
+    store = backend.open()
+    manager = with_modes(store)
+    await say(manager, [*turns(3), Message.user("New task: translate 'herb' into French", id="new")])
+    context = await manager.get_context(SESSION)
+    assert (context.mode, ids(context.messages)) == (Mode.FULL, ["new"])
+    assert context.omitted_count == 6
+    await say(manager, [Message.assistant("herbe", id="re"), Message.user("And into German?", id="next")])
+    assert ids((await manager.get_context(SESSION)).messages) == ["new", "re", "next"]
+    assert (await manager.mode_state(SESSION)).floor == 7
+    assert await records(store) == ["[system] context mode: full -> full"]
+
+
+@awaited
+async def test_nothing_changes_until_a_person_confirms(backend: Backend) -> None:
+    """Acceptance 25, D21."""
+    store, sink = backend.open(), CollectingEventSink()
+    manager = with_modes(store, budget=620, rules=ModeRules(control=Control.SEMI_AUTOMATIC), sink=sink, retriever=None)
+    await say(manager, turns(20))
+    for _ in range(3):
+        context = await manager.get_context(SESSION)
+        assert (context.mode, context.folded_count, len(context.messages)) == (Mode.FULL, 0, 40)
+    state = await manager.mode_state(SESSION)
+    assert state.proposal is not None
+    assert (state.mode, state.proposal.mode) == (Mode.FULL, Mode.SUMMARY)
+    assert len([event for event in sink.events if event.kind is EventKind.MODE_PROPOSED]) == 1, "proposed once"
+    assert await records(store) == []
+    await manager.reject(SESSION, state.proposal.id)
+    assert (await manager.get_context(SESSION)).mode is Mode.FULL
+    assert (await manager.mode_state(SESSION)).proposal is None, "not again for the same question"
+    await say(manager, turns(15, first=20))
+    over = await manager.get_context(SESSION)
+    assert (over.mode, over.folded_count) == (Mode.FULL, 0)
+    assert over.tokens <= over.limit
+    proposal = (await manager.mode_state(SESSION)).proposal
+    assert proposal is not None
+    state = await manager.confirm(SESSION, proposal.id)
+    assert (state.mode, state.proposal) == (Mode.SUMMARY, None)
+    assert (await manager.get_context(SESSION)).folded_count > 0
+    assert await records(store) == ["[system] context mode: full -> summary"]
+    with pytest.raises(InvalidArgument, match="no proposal"):
+        await manager.confirm(SESSION, proposal.id)
+
+
+@awaited
+async def test_a_mode_that_cannot_be_made_up_is_refused(backend: Backend) -> None:
+    plain = ContextEngine(store=backend.open(), counter=COUNTER, strategy=KeepRecentTokens(COUNTER))
+    with pytest.raises(CapabilityNotSupported, match="no modes"):
+        await plain.set_mode(SESSION, Mode.FULL)
+    manager = ContextEngine(store=backend.open(), counter=COUNTER, modes=ModeMachine())
+    for mode, needed in ((Mode.SUMMARY, "folds history"), (Mode.RETRIEVAL, "a retriever")):
+        with pytest.raises(CapabilityNotSupported, match=needed):
+            await manager.set_mode(SESSION, mode)
+    with pytest.raises(InvalidArgument, match="must be a Mode"):
+        await manager.set_mode(SESSION, "full")  # type: ignore[arg-type]
+
+
+@awaited
+async def test_who_sets_a_mode_has_control_until_it_is_given_back(backend: Backend) -> None:
+    store = backend.open()
+    manager = with_modes(store, budget=620, retriever=None)
+    await say(manager, turns(20))
+    await manager.set_mode(SESSION, Mode.FULL)
+    context = await manager.get_context(SESSION)
+    assert (context.mode, len(context.messages)) == (Mode.FULL, 40)
+    again = with_modes(store, budget=620, retriever=None)
+    assert (await again.mode_state(SESSION)).control is Control.MANUAL, "it outlives the manager"
+    await again.set_control(SESSION, None)
+    assert (await again.get_context(SESSION)).mode is Mode.SUMMARY
+    await again.clear_context(SESSION)
+    assert (await again.mode_state(SESSION)).mode is Mode.FULL
+
+
+@awaited
+async def test_one_transition_is_made_by_many_at_once(backend: Backend) -> None:
+    store = backend.open()
+    managers = [with_modes(store, budget=620, retriever=None) for _ in range(4)]
+    await say(managers[0], turns(20))
+    await asyncio.gather(*[manager.get_context(SESSION) for manager in managers])
+    assert await records(store) == ["[system] context mode: full -> summary"]
+    mode = SessionState.of(await store.head(SESSION)).mode
+    assert mode is not None
+    assert mode.mode is Mode.SUMMARY
