@@ -194,7 +194,7 @@ class OpensTheSessionOfAQuestion(ReferenceRetriever):
         return await super().entries(session_id)
 
 
-@broken("RETRIEVER-4 HISTORY-7")
+@broken("HISTORY-7")
 class ReadsWhatItIsToldOf(ReferenceRetriever):
     """Knows only sessions that were added to, or asked in before they had much, since it was opened."""
 
