@@ -104,6 +104,7 @@ _WITH_ASSERTIONS = (
     "classifier_rules",
     "compaction_rules",
     "embedder_rules",
+    "fold_keeping_rules",
     "fold_rules",
     "lexical_rules",
     "memory_rules",

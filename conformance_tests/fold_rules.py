@@ -36,7 +36,7 @@ from .windows import Check, Window, budgets, complete_inputs, compressed, every_
 if TYPE_CHECKING:
     from .suites import CompressionStrategyConformance as Suite
 
-__all__: list[str] = []
+__all__ = ["RecordingSummarizer"]
 
 _SHARES = (0.8, 0.6, 0.4, 0.25)  # of a long conversation: at one of them at least, a strategy that folds does so
 _MEMORY = (Kind.SUMMARY, Kind.FACTS)
@@ -157,7 +157,7 @@ def _assert_whole_steps(given: Sequence[Message], covers: set[str]) -> None:
 )
 async def one_summary_takes_up_the_earlier(suite: Suite) -> None:
     await _every_fold(suite, _assert_one_memory)
-    recorder = _Recorder(WordsCounter())
+    recorder = RecordingSummarizer(WordsCounter())
     built = await suite.strategy_on(WordsCounter(), recorder)
     if built is None:
         return
@@ -287,7 +287,7 @@ class _GroundedFailing(_Failing):
     grounding = "it says nothing"
 
 
-class _Recorder(ReferenceSummarizer):
+class RecordingSummarizer(ReferenceSummarizer):
     """A plain summarizer that keeps what it was asked for."""
 
     def __init__(self, counter: TokenCounter) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterator, Sequence
 
@@ -15,6 +16,7 @@ from contextport.contracts import (
     Fold,
     FoldsHistory,
     InvalidArgument,
+    KeepsLatest,
     Kind,
     Message,
     Outcome,
@@ -41,7 +43,7 @@ def of_kind(messages: Sequence[Message], kind: Kind) -> Message | None:
     return next((message for message in messages if message.kind is kind), None)
 
 
-@implements(FoldsHistory)
+@implements(FoldsHistory, KeepsLatest)
 class ReferenceFoldingStrategy(ReferenceStrategy):
     """Leaves out as many turns as the plain strategy, or some more, so that a summary of them fits in their place."""
 
@@ -52,6 +54,14 @@ class ReferenceFoldingStrategy(ReferenceStrategy):
     @property
     def reach(self) -> int:
         return 0
+
+    #: How many of the newest messages no fold covers.
+    latest = 0
+
+    def keeping(self, messages: int) -> ReferenceFoldingStrategy:
+        kept = copy.copy(self)
+        kept.latest = messages
+        return kept
 
     async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
         if max_tokens < 0:
@@ -71,14 +81,22 @@ class ReferenceFoldingStrategy(ReferenceStrategy):
     def ends(self, said: Sequence[Message], max_tokens: int) -> Iterator[list[Message]]:
         """What could stay, the most first: candidates that fit, and have the pinned messages that the first of them has."""
         pins: set[str] | None = None
+        alone = self.left_alone(said, max_tokens)
         for candidate in self.candidates(said, max_tokens):
             kept = self.in_order(said, candidate)
-            if not self.fits(kept, max_tokens):
+            if not self.fits(kept, max_tokens) or not alone <= {message.id for message in kept}:
                 continue
             pinned = {message.id for message in kept if message.pinned}
             pins = pinned if pins is None else pins
             if pins <= pinned:
                 yield kept
+
+    def left_alone(self, said: Sequence[Message], max_tokens: int) -> set[str]:
+        """The ids of the newest messages that stay, if a third of the room is enough for them."""
+        spoken = [message for message in said if message.in_conversation and not is_system(message)]
+        newest = spoken[max(0, len(spoken) - self.latest) :]
+        room = max_tokens - self.estimate_tokens([message for message in said if is_system(message)])
+        return {message.id for message in newest} if self.estimate_tokens(newest) * 3 <= room else set()
 
     def covered(self, said: Sequence[Message], kept: Sequence[Message]) -> list[Message]:
         """What the summary will stand for: whole steps that were said, wait for nothing and do not stay."""

@@ -21,6 +21,7 @@ from contextport.contracts import (
     EventSink,
     FoldsHistory,
     Json,
+    KeepsLatest,
     KeepsVectors,
     LearnsFromUsage,
     LearnsLimits,
@@ -44,6 +45,7 @@ from . import (
     codec_loss_rules,
     codec_rules,
     counter_rules,
+    fold_keeping_rules,
     fold_rules,
     memory_recall_rules,
     memory_rules,
@@ -97,6 +99,7 @@ RULE_MODULES = (
     strategy_rules,
     strategy_result_rules,
     fold_rules,
+    fold_keeping_rules,
     sink_and_limits_rules,
     codec_rules,
     codec_loss_rules,
@@ -164,8 +167,11 @@ class TokenCounterConformance(Conformance, port=TokenCounter, capabilities=(Lear
         return counter
 
 
-class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capabilities=(StablePrefix, FoldsHistory)):
-    """Suite of `CompressionStrategy`, `StablePrefix` and `FoldsHistory`."""
+_OF_STRATEGIES = (StablePrefix, FoldsHistory, KeepsLatest)
+
+
+class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capabilities=_OF_STRATEGIES):
+    """Suite of `CompressionStrategy`, `StablePrefix`, `FoldsHistory` and `KeepsLatest`."""
 
     #: Conversations of each shape that are tried, and the stride through their budgets: 1 tries every one.
     rounds: ClassVar[int] = 2

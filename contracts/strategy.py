@@ -90,7 +90,8 @@ class KeepsLatest(Port):
 
     Obligations
         STRATEGY-27  `keeping(n)` is the same strategy, but that no fold of it covers one of the newest `n` messages while they
-                     take a third of the budget at most. The strategy it was asked of stays as it is.
+                     take a third of the room beside system messages at most, with the whole step that the first of them is of,
+                     and its question. The strategy it was asked of stays as it is.
 
     Caller guarantees: the number is 0 or more. Errors, concurrency, lifetime, latitude: as `FoldsHistory`.
     """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import attrs
 
 from contextport.conformance_tests.conversations import is_complete, is_system, newest_question
 from contextport.conformance_tests.reference_folding_strategy import MEMORY, ReferenceFoldingStrategy, of_kind
+from contextport.conformance_tests.reference_strategy import ReferenceStrategy
 from contextport.contracts import (
     Compression,
     FactLedger,
@@ -248,3 +250,73 @@ class CoversWithoutASummary(ReferenceFoldingStrategy):
             return result
         fold = attrs.evolve(result.fold, summary=None)
         return attrs.evolve(self.finished(given, self.window(given, kept, fold), max_tokens), fold=fold)
+
+
+class _FoldsAllItCan(ReferenceFoldingStrategy):
+    """Leaves nothing alone that it need not."""
+
+    def ends(self, said: Sequence[Message], max_tokens: int) -> Iterator[list[Message]]:
+        yield from reversed(list(super().ends(said, max_tokens)))
+
+
+@broken("STRATEGY-27")
+class KeepsWhatItAlwaysKept(_FoldsAllItCan):
+    def keeping(self, messages: int) -> ReferenceFoldingStrategy:
+        return self
+
+
+@broken("STRATEGY-27")
+class KeepsOneLess(_FoldsAllItCan):
+    def keeping(self, messages: int) -> ReferenceFoldingStrategy:
+        return super().keeping(max(0, messages - 1))
+
+
+@broken("STRATEGY-27")
+class KeepsWhatTakesATenth(_FoldsAllItCan):
+    """The size that a fold aims at comes first."""
+
+    def left_alone(self, said: Sequence[Message], max_tokens: int) -> set[str]:
+        return super().left_alone(said, max_tokens * 3 // 10)
+
+
+@broken("STRATEGY-27")
+class KeepsTheOldest(_FoldsAllItCan):
+    def left_alone(self, said: Sequence[Message], max_tokens: int) -> set[str]:
+        return {message.id for message in said[: self.latest]} if super().left_alone(said, max_tokens) else set()
+
+
+@broken("STRATEGY-27")
+class ChangesTheStrategyThatWasAsked(_FoldsAllItCan):
+    def keeping(self, messages: int) -> ReferenceFoldingStrategy:
+        self.latest = messages
+        return self
+
+
+@broken("STRATEGY-27")
+class ForgetsItsSummarizer(ReferenceFoldingStrategy):
+    """Makes itself anew, with its defaults."""
+
+    def keeping(self, messages: int) -> ReferenceFoldingStrategy:
+        kept = type(self)(self.counter)
+        kept.latest = messages
+        return kept
+
+
+@broken("STRATEGY-27")
+class FoldsNothingWhenItKeeps(ReferenceFoldingStrategy):
+    def covered(self, said: Sequence[Message], kept: Sequence[Message]) -> list[Message]:
+        return [] if self.latest else super().covered(said, kept)
+
+
+@broken("STRATEGY-27")
+class BecomesAPlainStrategy(ReferenceFoldingStrategy):
+    def keeping(self, messages: int) -> Any:
+        return ReferenceStrategy(self.counter)
+
+
+@broken("STRATEGY-27")
+class HasToKeepSomething(ReferenceFoldingStrategy):
+    def keeping(self, messages: int) -> ReferenceFoldingStrategy:
+        if messages < 1:
+            raise ValueError("there is nothing to keep")
+        return super().keeping(messages)

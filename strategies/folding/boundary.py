@@ -39,12 +39,23 @@ def _start(steps: Steps, policy: FoldPolicy, tail_tokens: int) -> int:
     turns = [n for n, step in enumerate(steps.steps) if step.head == n]
     whole = next((n for n in turns if n >= fitting), None)
     if whole is not None and steps.suffix_tokens[whole] >= tail_tokens * _ROUND_INWARD:
-        fitting = whole
+        stays = _step_of_latest(steps, policy.keep_latest)
+        fitting = fitting if fitting <= stays < whole else whole
     messages = len(steps.messages)
     latest = next((n for n in reversed(turns) if messages - steps.steps[n].start >= policy.keep_latest), None)
     if latest is not None and latest < fitting and steps.suffix_tokens[latest] <= tail_tokens * _ROUND_OUTWARD:
         return latest
     return fitting
+
+
+def _step_of_latest(steps: Steps, count: int) -> int:
+    """The step that the newest `count` messages begin in."""
+    for n in range(len(steps.steps) - 1, 0, -1):
+        step = steps.steps[n]
+        count -= sum([message.in_conversation for message in steps.messages[step.start : step.stop]])
+        if count <= 0:
+            return n
+    return 0
 
 
 def _tail_size(steps: Steps, start: int) -> int:

@@ -285,11 +285,18 @@ class _Target:
 
 
 def _latest(messages: Sequence[Message], count: int) -> list[Message]:
-    """The newest `count` messages, and up to as many before them to the beginning of their turn (D2)."""
+    """The newest `count` messages, and up to as many before them to the beginning of their turn (D2).
+
+    Of a turn that began further back, the whole of the step, and the question, which stays with it.
+    """
     said = [message for message in messages if message.in_conversation and not is_system(message)]
     start = max(0, len(said) - count)
-    whole = next((n for n in range(start, max(0, start - count) - 1, -1) if said and said[n].opens_turn), start)
-    return said[whole:]
+    whole = next((n for n in range(start, max(0, start - count) - 1, -1) if said and said[n].opens_turn), None)
+    if whole is not None or not said:
+        return said[whole:]
+    step = next((n for n in range(start, -1, -1) if not said[n].tool_results), start)
+    asked = next((message for message in reversed(said[:step]) if message.opens_turn), None)
+    return said[step:] if asked is None else [asked, *said[step:]]
 
 
 def _of_kind(messages: Sequence[Message], kind: Kind) -> Message | None:

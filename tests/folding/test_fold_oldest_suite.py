@@ -4,6 +4,7 @@ from contextport.conformance_tests import CompressionStrategyConformance
 from contextport.contracts import (
     CompressionStrategy,
     FoldsHistory,
+    KeepsLatest,
     Summarizer,
     Summary,
     SummaryFailed,
@@ -17,7 +18,7 @@ from contextport.strategies.tool_results import BudgetToolResults, ShrinkToolRes
 
 
 class FoldOldestConformance(CompressionStrategyConformance):
-    claims = frozenset({FoldsHistory})
+    claims = frozenset({FoldsHistory, KeepsLatest})
     rounds = 1
     budget_step = 7
 
