@@ -56,6 +56,11 @@ class Conversation:
         """What each turn says, white space apart."""
         return {turn.id: plain(turn.text) for turn in self.turns}
 
+    @cached_property
+    def said(self) -> str:
+        """All of it, in small letters."""
+        return "\n".join(self.texts.values()).casefold()
+
 
 def plain(text: str) -> str:
     """The text with all white space as single blanks: a quotation may break lines elsewhere."""

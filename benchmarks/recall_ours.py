@@ -18,12 +18,13 @@ from estimator_tokenizers import o200k
 from recall_conversations import Conversation, Question, Turn
 from recall_scores import Outcome, Shown, judged
 
+from contextport.adapters.indexes.fts5_lexical_index import Fts5LexicalIndex
 from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.retrieval.history_retriever import HistoryRetriever
 from contextport.adapters.stores.sqlite_store import SqliteContextStore
 from contextport.adapters.wiring import folding_strategy
 from contextport.contracts import (
     Budget,
-    ContextStore,
     CountKind,
     CountsMessages,
     ErrorBound,
@@ -34,7 +35,7 @@ from contextport.contracts import (
     implements,
 )
 from contextport.contracts.retrieval import Query, Retriever
-from contextport.contracts.vectors import Embedder
+from contextport.contracts.vectors import Embedder, VectorIndex
 
 __all__ = ["O200k", "Ours", "Times", "minilm", "our_outcomes"]
 
@@ -97,28 +98,14 @@ def minilm() -> Embedder:
     return SentenceTransformersEmbedder(Path(found.origin).parent / "model", threads=1)
 
 
-def _retriever(store: ContextStore, counter: TokenCounter, embedder: Embedder | None) -> Retriever:
-    from contextport.adapters.retrieval.history_retriever import HistoryRetriever
-
-    from contextport.adapters.indexes.fts5_lexical_index import Fts5LexicalIndex
-
-    if embedder is None:
-        return HistoryRetriever(store=store, counter=counter, lexical=Fts5LexicalIndex())
-    from contextport.adapters.indexes.faiss_vector_index import FaissVectorIndex
-
-    return HistoryRetriever(
-        store=store, counter=counter, lexical=Fts5LexicalIndex(), embedder=embedder, vectors=FaissVectorIndex()
-    )
-
-
 @asynccontextmanager
 async def _opened(
     ours: Ours, file: Path, budgets: Sequence[int], clock: _Clock
 ) -> AsyncGenerator[tuple[Retriever, list[ContextEngine]]]:
     """A retriever on the file, and an engine for each budget."""
     counter = O200k()
-    store = SqliteContextStore(file)
-    retriever = _retriever(store, counter, ours.embedder)
+    store, lexical = SqliteContextStore(file), Fts5LexicalIndex()
+    retriever = HistoryRetriever(store, counter, lexical, *_for_meanings(ours.embedder))
     engines = [
         ContextEngine(
             store=store,
@@ -136,7 +123,16 @@ async def _opened(
         for engine in engines:
             await engine.settle()
         await retriever.close()
+        await lexical.close()
         await store.close()
+
+
+def _for_meanings(embedder: Embedder | None) -> tuple[Embedder, VectorIndex] | tuple[()]:
+    if embedder is None:
+        return ()
+    from contextport.adapters.indexes.faiss_vector_index import FaissVectorIndex  # its library is not needed without
+
+    return embedder, FaissVectorIndex()
 
 
 def _message(turn: Turn, conversation: Conversation, number: int) -> Message:

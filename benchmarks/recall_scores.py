@@ -42,7 +42,10 @@ class Outcome:
 
 
 def judged(system: str, budget: int, conversation: Conversation, question: Question, shown: Shown, count: Count) -> Outcome:
-    """Evidence counts as present when the whole text of its turn stands in one of the messages before the question."""
+    """Evidence counts as present when the whole text of its turn stands in one of the messages before the question.
+
+    Answers are looked for where somebody said them in these words.
+    """
     window = "\n".join([plain(text) for _, _, text in shown.messages[:-1]])
     there = [conversation.texts[id] in window for id in question.evidence]
     answer = plain(question.answer).casefold()
@@ -51,7 +54,7 @@ def judged(system: str, budget: int, conversation: Conversation, question: Quest
         budget=budget,
         category=question.category,
         recall=sum(there) / len(there),
-        has_answer=answer in window.casefold() if answer else None,
+        has_answer=answer in window.casefold() if answer and answer in conversation.said else None,
         tokens=shown.tokens(count),
         seconds=shown.seconds,
     )

@@ -84,7 +84,8 @@ def test_answers_and_tokens_are_of_the_window(conversation: Conversation) -> Non
     outcome = judged("a", 10, conversation, conversation.questions[0], shown("in rome", "Where is Rome?", name="Ann"), words)
     assert outcome.has_answer
     assert outcome.tokens == (4 + 2 + 2) + (4 + 3 + 2)
-    assert not judged("a", 10, conversation, conversation.questions[0], shown("in Oslo", "Where is Rome?"), words).has_answer
+    without = [judged("a", 10, conversation, question, shown("in Oslo", "Rome?"), words) for question in conversation.questions]
+    assert [outcome.has_answer for outcome in without] == [False, None, None]  # nobody says 2023 or Tom
 
 
 def test_means_leave_out_the_adversarial(conversation: Conversation) -> None:
