@@ -7,9 +7,11 @@ FILE is of the LoCoMo form: conversations of dated sessions, and questions with 
 session with its date and speaker, the question is asked at the end, and the window is looked at: evidence counts as present when
 the whole text of its turn is there (white space apart), an answer when its text is; answers that nobody said in these words are
 not looked for. A question's recall is the share of its turns that are present; full recall is the share of questions with all of
-them. Ids of evidence that name no turn are skipped, and questions without any other are not asked; both are told. Tokens are of the whole window, question and system messages included,
-by o200k_base with 4 tokens for each message. "query ms" is what the window took, in a session that was just opened, the search of
-a question that was never asked before included; other systems have their conversation in memory.
+them. Ids of evidence that name no turn are skipped, and questions without any other are not asked; both are told.
+
+Tokens are of the whole window, question and system messages included, by o200k_base with 4 tokens for each message. "query ms" is
+what the window took in a session that was just opened, with the search for a question that was never asked before; other systems
+have their conversation in memory.
 
 Meanings are compared by all-MiniLM-L6-v2, by all systems alike. LangChain and LlamaIndex run in environments of their own;
 LlamaIndex and our mode HYBRID, which fold or flush as a conversation grows, are asked each fourth question.
