@@ -11,12 +11,17 @@ from typing import Any, Self, TypeVar
 from contextport.contracts import (
     AddsGroups,
     CapabilityNotSupported,
+    Compacts,
     Context,
     ContextManager,
     ContextStats,
+    Control,
+    ControlsMode,
     InvalidArgument,
     Json,
     Message,
+    Mode,
+    ModeState,
     Receipt,
     Replays,
     provides,
@@ -29,7 +34,9 @@ _T = TypeVar("_T")
 
 
 class SyncContextManager:
-    """The operations of a `ContextManager`, with groups and replay where it has them, blocking. Safe to share between threads.
+    """The operations of a `ContextManager`, blocking, and those of its optional ports but for windows of another size.
+
+    An operation of a port that the manager does not provide raises `CapabilityNotSupported`. Safe to share between threads.
 
     All calls run on one event loop in a thread of its own, so that the manager sees the concurrency it is made for. `close` ends
     the thread; the facade is also a context manager in Python's sense. It closes neither the manager nor its store.
@@ -60,18 +67,51 @@ class SyncContextManager:
         self._wait(self._manager.set_system_prompt(session_id, prompt))
 
     def add_messages(self, session_id: str, messages: Sequence[Message | Mapping[str, Json]]) -> tuple[Message, ...]:
-        """As `AddsGroups`. Raises `CapabilityNotSupported` for a manager that does not provide it."""
+        """As `AddsGroups`."""
         manager: object = self._manager
         if not provides(manager, AddsGroups):
-            raise CapabilityNotSupported(f"{type(manager).__name__} does not provide AddsGroups", port="AddsGroups")
+            raise _lacking(manager, "AddsGroups")
         return self._wait(manager.add_messages(session_id, messages))
 
     def replay(self, receipt: Receipt) -> tuple[Message, ...]:
-        """As `Replays`. Raises `CapabilityNotSupported` for a manager that does not provide it."""
+        """As `Replays`."""
         manager: object = self._manager
         if not provides(manager, Replays):
-            raise CapabilityNotSupported(f"{type(manager).__name__} does not provide Replays", port="Replays")
+            raise _lacking(manager, "Replays")
         return self._wait(manager.replay(receipt))
+
+    def compact(self, session_id: str, *, max_tokens: int | None = None) -> bool:
+        """As `Compacts`."""
+        manager: object = self._manager
+        if not provides(manager, Compacts):
+            raise _lacking(manager, "Compacts")
+        return self._wait(manager.compact(session_id, max_tokens=max_tokens))
+
+    def mode_state(self, session_id: str) -> ModeState:
+        """As `ControlsMode`."""
+        return self._wait(self._moded().mode_state(session_id))
+
+    def set_mode(self, session_id: str, mode: Mode, *, new_task: bool = False) -> ModeState:
+        """As `ControlsMode`."""
+        return self._wait(self._moded().set_mode(session_id, mode, new_task=new_task))
+
+    def set_control(self, session_id: str, control: Control | None) -> ModeState:
+        """As `ControlsMode`."""
+        return self._wait(self._moded().set_control(session_id, control))
+
+    def confirm(self, session_id: str, proposal_id: str) -> ModeState:
+        """As `ControlsMode`."""
+        return self._wait(self._moded().confirm(session_id, proposal_id))
+
+    def reject(self, session_id: str, proposal_id: str) -> ModeState:
+        """As `ControlsMode`."""
+        return self._wait(self._moded().reject(session_id, proposal_id))
+
+    def _moded(self) -> ControlsMode:
+        manager: object = self._manager
+        if not provides(manager, ControlsMode):
+            raise _lacking(manager, "ControlsMode")
+        return manager
 
     def _wait(self, call: Coroutine[Any, Any, _T]) -> _T:
         # Under the guard a call is either on the loop before `close` asks it to stop, or refused.
@@ -112,6 +152,10 @@ class SyncContextManager:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _lacking(manager: object, port: str) -> CapabilityNotSupported:
+    return CapabilityNotSupported(f"{type(manager).__name__} does not provide {port}", port=port)
 
 
 async def _drain() -> None:

@@ -18,12 +18,19 @@ from contextport.contracts import (
     CapabilityNotSupported,
     Context,
     ContextManager,
+    Control,
     Event,
     EventSink,
     Head,
     InvalidArgument,
+    Json,
+    Mode,
+    ModeProposal,
+    ModeState,
     implements,
 )
+from contextport.strategies.folding import FoldOldest
+from contextport.strategies.modes import ModeMachine
 from tests.cases.words_counter import WordsCounter
 
 PATIENCE = 30.0  # seconds; only a thread that hangs takes them
@@ -33,6 +40,11 @@ CALLERS = 4
 def manager(store: MemoryContextStore | None = None, sink: EventSink | None = None) -> ContextEngine:
     store = store if store is not None else MemoryContextStore()
     return ContextEngine(store=store, counter=WordsCounter(), budget=Budget.of(1_000), sink=sink)
+
+
+def spoken(n: int) -> dict[str, Json]:
+    """Message number n of a session, of 33 words."""
+    return {"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " + "rain on the beds " * 8}
 
 
 def started(work: Callable[[], None]) -> threading.Thread:
@@ -162,6 +174,58 @@ def test_what_a_manager_does_not_have_is_named() -> None:
             blocking.add_messages("s", [])
         with pytest.raises(CapabilityNotSupported, match="Replays"):
             blocking.replay(blocking.get_context("s").receipt)
+        with pytest.raises(CapabilityNotSupported, match="Compacts"):
+            blocking.compact("s")
+        calls: list[Callable[[], ModeState]] = [
+            lambda: blocking.mode_state("s"),
+            lambda: blocking.set_mode("s", Mode.FULL),
+            lambda: blocking.set_control("s", None),
+            lambda: blocking.confirm("s", "proposal"),
+            lambda: blocking.reject("s", "proposal"),
+        ]
+        for call in calls:
+            with pytest.raises(CapabilityNotSupported, match="ControlsMode"):
+                call()
+
+
+def test_folds_on_request_are_waited_for() -> None:
+    counter = WordsCounter()
+    engine = ContextEngine(store=MemoryContextStore(), counter=counter, strategy=FoldOldest(counter), budget=Budget.of(1_000))
+    with SyncContextManager(engine) as blocking:
+        assert blocking.compact("s") is False
+        for n in range(20):
+            blocking.add_message("s", spoken(n))
+        assert blocking.compact("s", max_tokens=300) is True
+        assert blocking.get_context("s").folded_count > 0
+    with SyncContextManager(manager()) as plain, pytest.raises(CapabilityNotSupported, match="does not fold"):
+        plain.compact("s")
+
+
+def test_modes_are_set_proposed_confirmed_and_rejected() -> None:
+    counter = WordsCounter()
+    engine = ContextEngine(
+        store=MemoryContextStore(),
+        counter=counter,
+        strategy=FoldOldest(counter),
+        budget=Budget.of(300),
+        modes=ModeMachine(),
+    )
+    with SyncContextManager(engine) as blocking:
+        assert blocking.set_mode("s", Mode.ZERO_SHOT, new_task=True).mode is Mode.ZERO_SHOT
+        assert blocking.mode_state("s").control is Control.MANUAL
+        assert blocking.set_control("s", Control.SEMI_AUTOMATIC).control is Control.SEMI_AUTOMATIC
+        proposals: list[ModeProposal] = []
+        for answer in (blocking.reject, blocking.confirm):
+            for n in range(20):
+                blocking.add_message("s", spoken(n))
+            blocking.get_context("s")
+            proposal = blocking.mode_state("s").proposal
+            assert proposal is not None
+            assert answer("s", proposal.id).proposal is None
+            proposals.append(proposal)
+        assert blocking.get_context("s").mode is proposals[-1].mode
+        with pytest.raises(InvalidArgument, match="no proposal"):
+            blocking.confirm("s", proposals[0].id)
 
 
 def test_a_store_and_a_database_are_one_too_many() -> None:
