@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from contextport.adapters.events.collecting_sink import CollectingEventSink
 from contextport.adapters.indexes.fts5_lexical_index import Fts5LexicalIndex
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.managers.session_state import SessionState
+from contextport.adapters.modes.rules_file import ModeRulesFile
 from contextport.adapters.retrieval.history_retriever import HistoryRetriever
 from contextport.contracts import (
     CapabilityNotSupported,
@@ -22,9 +24,13 @@ from contextport.contracts import (
     Message,
     Mode,
     ModeRules,
+    Query,
+    Retriever,
+    Snippet,
+    implements,
 )
 from contextport.strategies import KeepRecentTokens
-from contextport.strategies.modes import ModeMachine
+from contextport.strategies.modes import ModeMachine, RulesBook
 from tests.managers.folding_sessions import (
     COUNTER,
     PROMPT,
@@ -229,3 +235,87 @@ async def test_one_transition_is_made_by_many_at_once(backend: Backend) -> None:
     mode = SessionState.of(await store.head(SESSION)).mode
     assert mode is not None
     assert mode.mode is Mode.SUMMARY
+
+
+@awaited
+async def test_rules_that_change_while_a_session_runs_hold_from_the_next_window_on(backend: Backend, tmp_path: Path) -> None:
+    """Acceptance 24, R184: keep 8 becomes 15, without a restart, and the log says so."""
+    file = tmp_path / "modes.json"
+    file.write_text('{"default": {"keep_messages": 8}}')
+    store, sink = backend.open(), CollectingEventSink()
+    manager = engine(store, budget=620, modes=ModeRulesFile(file, sink=sink), sink=sink)
+    await say(manager, turns(18))
+    assert (await manager.get_context(SESSION)).mode is Mode.FULL
+    file.write_text('{"default": {"keep_messages": 15}}')
+    await say(manager, turns(2, first=18))
+    context = await manager.get_context(SESSION)
+    assert next(m.id for m in context.messages if m.in_conversation) == "u12"
+    assert await records(store) == ["[system] context rules: changed", "[system] context mode: full -> summary"]
+    assert [event.kind for event in sink.events if event.kind is EventKind.RULES_CHANGED] == [EventKind.RULES_CHANGED]
+    file.write_text('{"default": {"keep_mesages": 3}}')
+    await say(manager, [Message.user("Go on", id="go")])
+    assert (await manager.get_context(SESSION)).mode is Mode.SUMMARY
+    assert len([event for event in sink.events if event.kind is EventKind.RULES_REJECTED]) == 1
+    assert len(await records(store)) == 2, "a bad file changes nothing"
+
+
+@awaited
+async def test_a_session_follows_its_own_rules_over_those_of_its_tenant(backend: Backend) -> None:
+    """R189."""
+    book = RulesBook.of(
+        {
+            "default": {"control": "automatic"},
+            "tenants": {"acme": {"control": "manual", "retrieval_turns": 1}},
+            "sessions": {"acme/2": {"control": "semi_automatic"}},
+        },
+        tenant_of=lambda session_id: session_id.partition("/")[0],
+    )
+    manager = engine(backend.open(), modes=ModeMachine(book))
+    controls = [(await manager.mode_state(session)).control for session in ("other", "acme/1", "acme/2")]
+    assert controls == [Control.AUTOMATIC, Control.MANUAL, Control.SEMI_AUTOMATIC]
+
+
+@implements(Retriever)
+class Manual:
+    """What a host knows: one sentence, that is about everything."""
+
+    async def retrieve(self, query: Query, *, max_tokens: int) -> tuple[Snippet, ...]:
+        text = "The pump of bed seven needs a seal of 12 mm."
+        found = Snippet(text=text, score=1.0, tokens=COUNTER.count_text(text), source="manual.md")
+        return (found,) if found.tokens <= max_tokens else ()
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+class Away(Manual):
+    """A search whose backend does not answer."""
+
+    async def retrieve(self, query: Query, *, max_tokens: int) -> tuple[Snippet, ...]:
+        raise ConnectionResetError(f"no answer for {max_tokens} tokens")
+
+
+@awaited
+async def test_knowledge_works_alone(backend: Backend) -> None:
+    """Mode RETRIEVAL with a search of the host's and none in the history: prompt, snippets, the last two turns, the question."""
+    knowledge = Manual()
+    manager = with_modes(backend.open(), retriever=None, knowledge=knowledge, rules=ModeRules(start=Mode.RETRIEVAL))
+    await manager.set_system_prompt(SESSION, PROMPT)
+    await say(manager, [*turns(4), Message.user("Which seal does the pump of bed seven need?", id="ask")])
+    context = await manager.get_context(SESSION)
+    assert context.mode is Mode.RETRIEVAL
+    assert [m.id for m in context.messages if m.in_conversation] == ["u2", "a2", "u3", "a3", "ask"]
+    (found,) = of_kind(context.messages, Kind.RETRIEVED)
+    assert "manual.md" in found.text
+    assert "a seal of 12 mm" in found.text
+
+
+@awaited
+async def test_a_search_that_fails_costs_the_window_nothing_else(backend: Backend) -> None:
+    sink = CollectingEventSink()
+    manager = with_modes(backend.open(), retriever=None, knowledge=Away(), rules=ModeRules(start=Mode.RETRIEVAL), sink=sink)
+    await say(manager, [Message.user("Which seal does the pump of bed seven need?", id="ask")])
+    for _ in range(3):
+        assert ids((await manager.get_context(SESSION)).messages) == ["ask"]
+    failed = [event.data for event in sink.events if event.kind is EventKind.RETRIEVAL_FAILED]
+    assert failed == [{"retriever": "knowledge", "error": "ConnectionResetError"}], "asked once for a question"
