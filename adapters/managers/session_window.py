@@ -7,7 +7,8 @@ frozen, since attrs takes twice as long to make a frozen object, and three are m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from math import ceil
 
 import attrs
@@ -76,6 +77,11 @@ class Region:
         """All that was read and said, in the order of the log."""
         standing = () if self.fold is None else self.fold.standing
         return (*standing, *self.kept, *self.tail, *self.later)
+
+    def newest_first(self) -> Iterator[Entry]:
+        """What `entries` has, from its end."""
+        standing = () if self.fold is None else self.fold.standing
+        return chain(reversed(self.later), reversed(self.tail), reversed(self.kept), reversed(standing))
 
     @property
     def sources(self) -> tuple[Entry, ...]:

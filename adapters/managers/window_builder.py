@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+from collections.abc import Iterator
+from itertools import dropwhile, islice, takewhile
 
 import attrs
 from attrs import define, field
@@ -10,6 +11,7 @@ from attrs import define, field
 from contextport.contracts import (
     CapabilityNotSupported,
     ContextStore,
+    Entry,
     Head,
     Message,
     Mode,
@@ -170,13 +172,15 @@ class WindowBuilder:
         sensed = modes.has_sensed(head.session_id, asked.message)
         if self.snippets is not None and self.snippets.history is not None and hides and not sensed:
             found = tuple([snippet.score for snippet in await self.snippets.found(head, window, asked, _FIRST_SEARCH)])
-        messages = window.view.messages
-        place = messages.index(asked.message)
-        before = [message for message in messages[max(0, place - _BEFORE) : place] if message.in_conversation]
-        earlier = next((entry for entry in reversed(window.region.entries) if entry.seq < asked.seq), None)
+        before = () if sensed else tuple(islice(_before(window, asked.seq), _BEFORE))
+        earlier = next(_before(window, asked.seq), None)
         since = None if earlier is None or asked.at is None else max(0.0, asked.at - (earlier.message.created_at or earlier.at))
         return SensedTurn(
-            question=asked.message, before=tuple(before), known_facts=len(asked.known), found=found, seconds_since=since
+            question=asked.message,
+            before=tuple([entry.message for entry in reversed(before)]),
+            known_facts=len(asked.known),
+            found=found,
+            seconds_since=since,
         )
 
     async def _asked(self, head: Head, window: SessionWindow) -> Asked | None:
@@ -189,7 +193,7 @@ class WindowBuilder:
         held = self._questions.get(head.session_id)
         if held is not None and held[0] == place:
             return attrs.evolve(held[1], message=message)
-        entry = next((entry for entry in reversed(window.region.entries) if entry.message.id == message.id), None)
+        entry = next((entry for entry in window.region.newest_first() if entry.message.id == message.id), None)
         if entry is None:
             return None
         known = () if live is None else await places_asked(live, entry.message)
@@ -279,6 +283,11 @@ def _cuts_question(window: SessionWindow) -> bool:
     return any(one.message_id == id for one in window.view.shortened)
 
 
+def _before(window: SessionWindow, seq: int) -> Iterator[Entry]:
+    """What was said before the entry, the newest first."""
+    return dropwhile(lambda entry: entry.seq >= seq, window.region.newest_first())
+
+
 def _tokens_from(window: SessionWindow, seq: int) -> int:
     """The size of what was said from the entry on."""
-    return sum([entry.tokens for entry in takewhile(lambda entry: entry.seq >= seq, reversed(window.region.entries))])
+    return sum([entry.tokens for entry in takewhile(lambda entry: entry.seq >= seq, window.region.newest_first())])

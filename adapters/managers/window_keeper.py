@@ -127,8 +127,11 @@ class WindowKeeper:
 
     async def narrowed(self, session_id: str, window: SessionWindow) -> SessionWindow:
         """The window with no more of the conversation than its plan shows."""
+        basis = window.basis
+        if basis.plan.turns is None and (basis.fold is not None or not basis.plan.floor):
+            return window
         entries = window.region.entries
-        start = _start_of(entries, window.basis)
+        start = _start_of(entries, basis)
         if not start:
             return window
         shown = entries[start:]

@@ -18,10 +18,10 @@ SHOWS_SNIPPETS = frozenset({Mode.RETRIEVAL, Mode.HYBRID})
 class WindowPlan:
     """How the window of a session is made up.
 
-    `mode` is None where a manager has no modes. `floor` is the entry that it begins with, unless a summary reaches beyond it; 0
-    for all of the epoch. With `turns`, only so many turns before that of the newest question are shown. `folded` says that
-    summary and facts stand for what is folded. Snippets may take `snippets` tokens; up to the share `snippet_share` of the room is kept free for them. `remembers`
-    says whether long-term memory has a place.
+    `mode` is None where a manager has no modes. `floor` is the entry that it begins with, unless a summary reaches beyond it;
+    0 for all of the epoch. With `turns`, only so many turns before that of the newest question are shown. `folded` says that
+    summary and facts stand for what is folded. Snippets may take `snippets` tokens; up to the share `snippet_share` of the
+    room is kept free for them. `remembers` says whether long-term memory has a place.
     """
 
     mode: Mode | None = None
