@@ -174,8 +174,7 @@ def _wanted(query: Query, passages: SessionPassages, ranking: Ranking) -> Iterat
         return not is_own or (origin.message_id not in query.visible and (query.before is None or origin.seq < query.before))
 
     yield from [(1.0, place, passages) for place in sorted(known) if is_wanted(place)]
-    for place in ranking.order:
-        score = ranking.score(place)
+    for place, score in zip(ranking.places, ranking.scores, strict=True):
         if score < query.min_score:
             return
         if place not in known and is_wanted(place):

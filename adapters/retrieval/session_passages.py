@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import define, field, frozen
 
@@ -107,13 +107,13 @@ class SessionPassages:
             place = self.places[id]
             return _spoken(self.origins[place].speaker, self.texts[place])
 
-    def bonus(self, question: frozenset[str]) -> Sequence[float]:
-        """What each passage gets whatever else it says, for a question of these terms; to be called with the lock held."""
+    def bonus(self, question: frozenset[str]) -> Callable[[int], float]:
+        """What a passage gets whatever else it says, by its place, for a question of these terms."""
         named = [name for name, terms in self._names.items() if terms and terms <= question]
         if len(named) != 1:  # who is asked about is not clear
-            return self.worth
-        extra = {named[0]: SPEAKER_BONUS}
-        return [worth + extra.get(one.speaker, 0.0) for worth, one in zip(self.worth, self.origins, strict=True)]
+            return self.worth.__getitem__
+        asked, worth, origins = named[0], self.worth, self.origins
+        return lambda place: worth[place] + (SPEAKER_BONUS if origins[place].speaker == asked else 0.0)
 
     def places_of(self, seq: int) -> Sequence[int]:
         """The places of the passages of an entry."""

@@ -15,10 +15,10 @@ as much of any changes the mean recall of evidence by less than 0.02.
 
 from __future__ import annotations
 
+import heapq
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
-from operator import sub
 
 from attrs import frozen
 
@@ -34,25 +34,21 @@ SPEAKER_BONUS = 0.12
 _NEAR = 2  # passages either side: the exchange
 _FAR = 8  # passages either side: the topic
 _COVERAGE = 0.12
+_FEW = 4_096  # passages that are all ranked; of more, those around the best ones by words and by meaning
+_BEST = 384  # of each, which gives some thousands with those around them: more than any window has room for
 _NO_RANGE = 1e-9  # below it, differences are rounding
 
 
 @frozen(kw_only=True)
 class Ranking:
-    """Places of passages, the best first, and how their totals become scores."""
+    """Places of passages, the best first, and their scores from 0 to 1, which do not rise.
 
-    order: Sequence[int]
-    totals: array[float]
-    strength: float
+    The best one has the strength of the answer: the share of the question, by the rarity of its words, that is said around any
+    passage, or the highest cosine, whichever is more. The others have less of it, as they rank.
+    """
 
-    def score(self, place: int) -> float:
-        """The score of a passage, from 0 to 1.
-
-        The best one has the strength of the answer: the share of the question, by the rarity of its words, that is said around
-        any passage, or the highest cosine, whichever is more. The others have less of it, as they rank.
-        """
-        best = self.totals[self.order[0]]
-        return self.strength * min(1.0, max(0.0, self.totals[place] / best)) if best > 0 else 0.0
+    places: Sequence[int] = ()
+    scores: Sequence[float] = ()
 
 
 def rank_passages(
@@ -61,37 +57,49 @@ def rank_passages(
     *,
     cosines: Sequence[tuple[int, float]] = (),
     fit: float = 1.0,
-    bonus: Sequence[float],
+    bonus: Callable[[int], float],
 ) -> Ranking:
     """Rank the passages of `places`, {id: number in order}, for a question.
 
     `matches` and `cosines` (id, cosine) are what indexes found; ids that are not in `places` are passed over, and passages
     without a cosine count as the farthest that has one. `fit`, from 0 to 1, is the weight of meaning beside words: how far the
-    embedder knows the script. Where nothing was found the order is empty; otherwise it has every place.
+    embedder knows the script. `bonus` has what a place gets whatever the question is. Where nothing was found, nothing is ranked.
     """
     if not places:
-        return Ranking(order=(), totals=array("d"), strength=0.0)
+        return Ranking()
     words = lexical_scores(matches, places, reach=_FAR)
     meaning, nearest = _meaning(cosines if fit > 0 else (), places)
     shares = (fit if meaning else 0.0, 1.0 if words.known else 0.0)
     if not any(shares):
-        return Ranking(order=(), totals=array("d"), strength=0.0)
-    for_meaning, for_words = shares[0] / sum(shares) / 2, shares[1] / sum(shares) / 5
-    meaning = meaning or array("d", bytes(8 * len(places)))
-    totals = _total(
-        bonus,
-        (
-            (words.covered, _COVERAGE),
-            (meaning, for_meaning),
-            (_means(meaning, _NEAR), for_meaning),
-            (words.own, 2 * for_words),
-            (_sums(words.own, _NEAR), 2 * for_words),
-            (_sums(words.own, _FAR), for_words),
-        ),
+        return Ranking()
+    ranked = range(len(places)) if len(places) <= _FEW else _around_the_best(words.own, meaning)
+    totals = _added([bonus(place) for place in ranked], [words.covered[place] for place in ranked], _COVERAGE)
+    if meaning:
+        share = shares[0] / sum(shares) / 2
+        totals = _added(totals, [meaning[place] for place in ranked], share)
+        totals = _added(totals, _means(meaning, _NEAR, ranked), share)
+    if words.known:
+        share = shares[1] / sum(shares) / 5
+        totals = _added(totals, [words.own[place] for place in ranked], 2 * share)
+        totals = _added(totals, _sums(words.own, _NEAR, ranked), 2 * share)
+        totals = _added(totals, _sums(words.own, _FAR, ranked), share)
+    strength = min(1.0, max(words.known * max(words.covered), fit * nearest))
+    order = sorted(range(len(ranked)), key=totals.__getitem__, reverse=True)  # stable: of equals the older comes first
+    best = max(totals[order[0]], _NO_RANGE)
+    return Ranking(
+        places=[ranked[one] for one in order], scores=[strength * max(0.0, min(1.0, totals[one] / best)) for one in order]
     )
-    order = sorted(range(len(totals)), key=totals.__getitem__, reverse=True)  # stable: of equals the older comes first
-    strength = max(words.known * max(words.covered), fit * nearest)
-    return Ranking(order=order, totals=totals, strength=min(1.0, strength))
+
+
+def _around_the_best(own: array[float], meaning: array[float]) -> Sequence[int]:
+    """The places of the best passages by words and of the best by meaning, with those near them, in order."""
+    found: set[int] = set()
+    for series in (own, meaning):
+        least = min(series, default=0.0)
+        above = [place for place, one in enumerate(series) if one > least]
+        for place in heapq.nlargest(_BEST, above, key=series.__getitem__):
+            found.update(range(max(0, place - _NEAR), min(len(own), place + _NEAR + 1)))
+    return sorted(found)
 
 
 def _meaning(cosines: Sequence[tuple[int, float]], places: Mapping[int, int]) -> tuple[array[float], float]:
@@ -105,39 +113,27 @@ def _meaning(cosines: Sequence[tuple[int, float]], places: Mapping[int, int]) ->
     return found, max(0.0, max(found))
 
 
-def _sums(series: array[float], reach: int) -> array[float]:
-    """The sum over each place and so many either side."""
+def _sums(series: array[float], reach: int, wanted: Sequence[int]) -> list[float]:
+    """The sums over the wanted places and so many either side."""
     edge = array("d", bytes(8 * reach))
-    running = array("d", accumulate(edge + series + edge, initial=0.0))
-    return array("d", map(sub, running[2 * reach + 1 :], running))
+    running = list(accumulate(edge + series + edge, initial=0.0))
+    width = 2 * reach + 1
+    return [running[place + width] - running[place] for place in wanted]
 
 
-def _means(series: array[float], reach: int) -> array[float]:
+def _means(series: array[float], reach: int, wanted: Sequence[int]) -> list[float]:
     """As `_sums`, with those at the ends as large as if they had as many neighbours as the others."""
-    sums, width = _sums(series, reach), 2 * reach + 1
-    last = len(series) - 1
-    for place in {*range(min(reach, last + 1)), *range(max(0, last - reach + 1), last + 1)}:
-        sums[place] *= width / (min(reach, place) + min(reach, last - place) + 1)
+    sums, width, last = _sums(series, reach, wanted), 2 * reach + 1, len(series) - 1
+    ends = {*range(reach), *range(len(wanted) - reach, len(wanted))}.intersection(range(len(wanted)))
+    for number in ends:
+        place = wanted[number]
+        sums[number] *= width / (min(reach, place) + min(reach, last - place) + 1)
     return sums
 
 
-def _total(bonus: Sequence[float], parts: Sequence[tuple[array[float], float]]) -> array[float]:
-    """The bonus and all parts, each series brought to the range from 0 to its share: in one pass, as there may be many places."""
-    (a, f_a, least_a), (b, f_b, least_b), (c, f_c, least_c), (d, f_d, least_d), (e, f_e, least_e), (f, f_f, least_f) = [
-        (series, *_range(series, share)) for series, share in parts
-    ]
-    offset = least_a + least_b + least_c + least_d + least_e + least_f
-    return array(
-        "d",
-        [
-            g + v * f_a + w * f_b + x * f_c + y * f_d + z * f_e + u * f_f - offset
-            for g, v, w, x, y, z, u in zip(bonus, a, b, c, d, e, f, strict=True)
-        ],
-    )
-
-
-def _range(series: array[float], share: float) -> tuple[float, float]:
-    """The factor that makes the range of the series the share, and where the range then begins."""
+def _added(totals: Sequence[float], series: Sequence[float], share: float) -> list[float]:
+    """The totals with the series added, brought to the range from 0 to `share`."""
     least, most = min(series), max(series)
     factor = share / (most - least) if most - least > _NO_RANGE else 0.0
-    return factor, least * factor
+    offset = least * factor
+    return [total + one * factor - offset for total, one in zip(totals, series, strict=True)]

@@ -119,8 +119,8 @@ class RetrieveOlder:
         finally:
             await self.lexical.drop(space)
         bonus = [worth_of(one.text, role=one.message.role, is_whole=one.is_whole) for one in passages]
-        ranking = rank_passages(matches, {n: n for n in range(len(passages))}, bonus=bonus)
-        return [self._snippet(passages[n], ranking.score(n)) for n in ranking.order]
+        ranking = rank_passages(matches, {n: n for n in range(len(passages))}, bonus=bonus.__getitem__)
+        return [self._snippet(passages[n], score) for n, score in zip(ranking.places, ranking.scores, strict=True)]
 
     def _snippet(self, passage: _Passage, score: float) -> Snippet:
         message = passage.message
