@@ -145,6 +145,14 @@ async def looking_changes_nothing(suite: Suite) -> None:
         assert stats.original_message_count == len(WORDY), (
             f"{len(WORDY)} messages were added, {stats.original_message_count} count"
         )
+        await fill(manager, "at once", *WORDY)
+        looks: list[Context] = []
+        for _ in range(3):
+            await suite.settle(manager)
+            looks.append(await manager.get_context("at once"))
+        modes, windows = [str(look.mode) for look in looks], [look.messages for look in looks]
+        assert len(set(modes)) == 1, f"get_context thrice in a row, after much was added, returned windows of the modes {modes}"
+        assert windows[0] == windows[1] == windows[2], "get_context thrice in a row, after much was added, returned other windows"
 
 
 @rule("MANAGER-4", ContextManager, cause="the prompt is an ordinary message that is cut like others, or is added at each call.")

@@ -103,6 +103,19 @@ class NeverGivesControlBack(ReferenceModeManager):
             super().follow(session_id, session)
 
 
+@broken("MANAGER-3")
+class GoesOnWhereAFoldHelped(ReferenceModeManager):
+    """Decides on HYBRID because of what it folds then, and again at the next look, when that is folded."""
+
+    def decided(self, session: ModedSession) -> Mode:
+        wanted = super().decided(session)
+        return Mode.HYBRID if wanted is Mode.SUMMARY and not session.folded else self.after(session, wanted)
+
+    def after(self, session: ModedSession, wanted: Mode) -> Mode:
+        """The mode once a fold is there."""
+        return Mode.SUMMARY if session.folded and session.mode is Mode.HYBRID else wanted
+
+
 @broken("MANAGER-29 MANAGER-30")
 class ChangesWhatItProposes(ReferenceModeManager):
     """Does not wait."""
