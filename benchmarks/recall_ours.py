@@ -105,7 +105,7 @@ async def _opened(
     """A retriever on the file, and an engine for each budget."""
     counter = O200k()
     store, lexical = SqliteContextStore(file), Fts5LexicalIndex()
-    retriever = HistoryRetriever(store, counter, lexical, *_for_meanings(ours.embedder))
+    retriever = HistoryRetriever(store, counter, lexical, ours.embedder, None if ours.embedder is None else _vector_index())
     engines = [
         ContextEngine(
             store=store,
@@ -127,12 +127,10 @@ async def _opened(
         await store.close()
 
 
-def _for_meanings(embedder: Embedder | None) -> tuple[Embedder, VectorIndex] | tuple[()]:
-    if embedder is None:
-        return ()
+def _vector_index() -> VectorIndex:
     from contextport.adapters.indexes.faiss_vector_index import FaissVectorIndex  # its library is not needed without
 
-    return embedder, FaissVectorIndex()
+    return FaissVectorIndex()
 
 
 def _message(turn: Turn, conversation: Conversation, number: int) -> Message:
