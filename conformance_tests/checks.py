@@ -132,9 +132,12 @@ def check_context_manager(
     second: Callable[[ContextManager, TokenCounter, Budget], ContextManager | Awaitable[ContextManager]] | None = None,
     settle: Callable[[ContextManager], Awaitable[None]] | None = None,
     behind: Callable[[ContextManager, str, Message], Sequence[Message] | Awaitable[Sequence[Message]]] | None = None,
+    moded: Callable[[TokenCounter, Budget, EventSink], ContextManager | Awaitable[ContextManager]] | None = None,
+    records: Callable[[ContextManager, str], Sequence[Message] | Awaitable[Sequence[Message]]] | None = None,
 ) -> list[RuleResult]:
     """Check managers that `make` builds, each over an empty store. `second` builds another over the store of one, `settle` waits
-    for what one does in the background, and `behind` finds the messages that a summary of a session stands for.
+    for what one does in the background, and `behind` finds the messages that a summary of a session stands for. `moded` builds
+    one with modes, which tells a sink of its events, and `records` finds the records in the log of a session.
     """
 
     class Checked(ContextManagerConformance):
@@ -153,6 +156,14 @@ def check_context_manager(
             self, manager: ContextManager, session_id: str, summary: Message
         ) -> Sequence[Message] | Awaitable[Sequence[Message]] | None:
             return None if behind is None else behind(manager, session_id, summary)
+
+        def make_mode_manager(
+            self, counter: TokenCounter, budget: Budget, sink: EventSink
+        ) -> ContextManager | Awaitable[ContextManager] | None:
+            return None if moded is None else moded(counter, budget, sink)
+
+        def records_of(self, manager: ContextManager, session_id: str) -> Sequence[Message] | Awaitable[Sequence[Message]] | None:
+            return None if records is None else records(manager, session_id)
 
     return check_suite(Checked())
 

@@ -3,12 +3,16 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.conformance_tests import (
     ChatModelConformance,
+    ContextManagerConformance,
+    RuleResult,
     Status,
     check_chat_model,
     check_compression_strategy,
@@ -37,6 +41,7 @@ from contextport.conformance_tests.reference_lexical_index import LexicalBackend
 from contextport.conformance_tests.reference_manager import ReferenceManager
 from contextport.conformance_tests.reference_memory import Backend as MemoryBackend
 from contextport.conformance_tests.reference_memory import ReferenceMemory
+from contextport.conformance_tests.reference_mode_manager import ReferenceModeManager
 from contextport.conformance_tests.reference_mode_policy import ReferenceModePolicy, ReferenceModeSignal
 from contextport.conformance_tests.reference_model import WORDS, ReferenceModel, ReferenceProvider
 from contextport.conformance_tests.reference_retriever import ReferenceRetriever
@@ -45,8 +50,23 @@ from contextport.conformance_tests.reference_sink_and_limits import ReferenceLea
 from contextport.conformance_tests.reference_store import ReferenceStore
 from contextport.conformance_tests.reference_vector_index import ReferenceVectorIndex
 from contextport.conformance_tests.reference_vector_store import ReferenceVectorStore
+from contextport.conformance_tests.rules import run_rule
 from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
-from contextport.contracts import ChatModel, Message, PortMismatch
+from contextport.contracts import (
+    Budget,
+    ChatModel,
+    ContextManager,
+    ControlsMode,
+    EventSink,
+    Message,
+    ModeDecision,
+    ModePolicy,
+    ModeRules,
+    ModeSituation,
+    PortMismatch,
+    TokenCounter,
+    implements,
+)
 from contextport.contracts.memory import LongTermMemory
 
 WITHOUT_PYTEST = """
@@ -78,6 +98,13 @@ def test_every_port_has_a_check() -> None:
         assert isinstance(manager, ReferenceCompactingManager)
         return manager.messages_behind(session_id, summary)
 
+    def moded(counter: TokenCounter, budget: Budget, sink: EventSink) -> ReferenceModeManager:
+        return ReferenceModeManager(counter, budget, sink=sink)
+
+    def records(manager: object, session_id: str) -> Sequence[Message]:
+        assert isinstance(manager, ReferenceModeManager)
+        return manager.records_of(session_id)
+
     def model(script: Sequence[Scripted]) -> ReferenceModel:
         return ReferenceModel(ReferenceProvider(script, ChatModelConformance.secret))
 
@@ -105,6 +132,7 @@ def test_every_port_has_a_check() -> None:
         "MANAGER": [
             *check_context_manager(ReferenceShapingManager, second=second),
             *check_context_manager(ReferenceCompactingManager, second=second, behind=behind),
+            *check_context_manager(ReferenceModeManager, second=second, behind=behind, moded=moded, records=records),
         ],
         "SINK": check_event_sink(lambda: ReferenceSink([])),
         "LIMITS": check_limits_source(ReferenceLearningLimits, known=[("small", "")]),
@@ -136,7 +164,10 @@ def test_every_port_has_a_check() -> None:
         ("STORE-21", "write reopen_store, so that a second store can be opened on the same backend"),
         ("STORE-22", "write reopen_store, so that a second store can be opened on the same backend"),
         *((f"MANAGER-{n}", "ReferenceShapingManager does not provide Compacts") for n in (25, 26, 27)),
+        *((f"MANAGER-{n}", "ReferenceShapingManager does not provide ControlsMode") for n in range(28, 33)),
         *((f"MANAGER-{n}", "ReferenceCompactingManager does not provide ShapesWindow") for n in (23, 24)),
+        *((f"MANAGER-{n}", "ReferenceCompactingManager does not provide ControlsMode") for n in range(28, 33)),
+        *((f"MANAGER-{n}", "ReferenceModeManager does not provide ShapesWindow") for n in (23, 24)),
     ]
 
 
@@ -176,3 +207,59 @@ def test_unknown_name_is_an_attribute_error() -> None:
 
     with pytest.raises(AttributeError, match="NoSuchConformance"):
         _ = package.NoSuchConformance
+
+
+@implements(ModePolicy)
+class Unmoved:
+    """A policy that leaves every session as it is."""
+
+    def rules_for(self, session_id: str) -> ModeRules:
+        return ModeRules()
+
+    def decide(self, situation: ModeSituation) -> ModeDecision:
+        return ModeDecision(mode=situation.mode, reason="as it is")
+
+
+def of_modes(make: Callable[[TokenCounter, Budget], ContextManager]) -> dict[int, RuleResult]:
+    """What the rules of `ControlsMode` come to, for a suite in which nothing but `make_manager` was written."""
+
+    class Written(ContextManagerConformance):
+        def make_manager(self, counter: TokenCounter, budget: Budget) -> ContextManager:
+            return make(counter, budget)
+
+    rules = [rule for rule in Written.rules if rule.port is ControlsMode]
+    return {int(rule.id.partition("-")[2]): run_rule(Written(), rule) for rule in rules}
+
+
+def test_what_a_rule_of_modes_needs_is_named() -> None:
+    """A manager whose events and records nobody can see is not failed for them, nor passed."""
+    results = of_modes(ReferenceModeManager)
+    assert [rule for rule, result in results.items() if result.status is Status.PASSED] == [28, 29, 32]
+    for words in ("make_mode_manager, so that events can be seen", "records_of, so that the records in the log can be seen"):
+        assert words in results[30].detail
+    assert results[31].detail == "write second_manager, so that two managers over one store can be compared"
+    assert {results[rule].status for rule in (30, 31)} == {Status.NOT_RUN}
+
+
+def test_a_manager_that_was_built_without_modes_is_told_what_to_write() -> None:
+    def make(counter: TokenCounter, budget: Budget) -> ContextEngine:
+        return ContextEngine(store=MemoryContextStore(), counter=counter, budget=budget)
+
+    results = of_modes(make).values()
+    assert {result.status for result in results} == {Status.ABSENT}
+    (detail,) = {result.detail for result in results}
+    assert "ContextEngine was built without modes" in detail
+    assert detail.endswith("write make_mode_manager")
+
+
+def test_a_manager_that_can_do_little_is_checked_as_far_as_it_goes() -> None:
+    """No folds, nothing to search: two of the modes are there, and nothing changes by itself."""
+
+    def make(counter: TokenCounter, budget: Budget) -> ContextEngine:
+        return ContextEngine(store=MemoryContextStore(), counter=counter, budget=budget, modes=Unmoved())
+
+    results = of_modes(make)
+    assert {result.status for result in results.values()} == {Status.NOT_RUN}
+    for rule in (28, 29, 30, 31):
+        assert "so that it has a policy that changes modes" in results[rule].detail
+    assert results[32].detail.startswith("the manager has no mode hybrid, retrieval, summary; ")

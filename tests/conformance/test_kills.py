@@ -29,6 +29,8 @@ _QUICK = (
     "retriever_histories",
     "embedders",
     "vector_indexes",
+    "mode_managers",
+    "mode_windows",
     "mode_policies",
     "mode_signals",
 )
