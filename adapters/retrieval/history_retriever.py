@@ -47,8 +47,8 @@ class HistoryRetriever:
 
     `lexical` is needed; with `embedder` and `index`, which are given both or neither, meaning is looked up as well. Vectors are
     made in the background and kept in the store, if it `KeepsVectors`. Where embedder or vector index fail or are slow, words
-    alone are searched, and `events` get a `RETRIEVAL_FAILED`. All parts stay their owner's: none is closed. The indexes are this
-    retriever's to fill and empty; two retrievers may share one in a file over the same store.
+    alone are searched, and `events` get a `RETRIEVAL_FAILED`. All parts stay their owner's: none is closed. What is put into the
+    indexes is this retriever's alone, made anew from the store by the next one, and taken out by `close`.
 
     A session is read when it is first asked for or told of, and held in memory while there is room (`policy`).
     """
@@ -93,6 +93,7 @@ class HistoryRetriever:
     async def close(self) -> None:
         self._is_closed = True
         await self._background.stop()
+        await self._spaces.close()
 
     async def retrieve(self, query: Query, *, max_tokens: int) -> tuple[Snippet, ...]:
         if self._is_closed:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from attrs import define, field
 
-from contextport.contracts import ContextStore, Entry, Head
+from contextport.contracts import ContextStore, Entry, Head, IndexUnavailable
 from contextport.contracts.retrieval import LexicalIndex
 
 from .session_passages import SessionPassages, indexed
@@ -51,6 +51,15 @@ class HistorySpaces:
             if is_last:  # it may have added to what had been dropped
                 await self._drop(passages)
 
+    async def close(self) -> None:
+        """Empty the indexes of what was put there."""
+        with self._lock:
+            held = list(self._sessions.values())
+            self._sessions.clear()
+        for passages in held:
+            with suppress(IndexUnavailable):
+                await self._drop(passages)
+
     def _enter(self, head: Head) -> tuple[SessionPassages, list[SessionPassages]]:
         """The passages of the session, and what is to be dropped: those of an epoch that is over, and the least used."""
         with self._lock:
@@ -85,13 +94,10 @@ class HistorySpaces:
     async def _catch_up(self, passages: SessionPassages, head: Head) -> None:
         if passages.last_seq >= head.last_seq:
             return
-        newest = await self.lexical.newest(passages.space)
         entries = await self._entries_after(passages.last_seq, head)
         for start in range(0, len(entries), _PAGE):
             page = entries[start : start + _PAGE]
-            texts = indexed(page, -1 if newest is None else newest)
-            if texts:
-                await self.lexical.add(passages.space, texts)
+            await self.lexical.add(passages.space, indexed(page))
             passages.add(page)
 
     async def _entries_after(self, seq: int, head: Head) -> list[Entry]:

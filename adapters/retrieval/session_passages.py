@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import define, field, frozen
 
-from contextport.contracts import Entry, Head, Message, TokenCounter
+from contextport.contracts import Entry, Head, Message, TokenCounter, new_id
 from contextport.contracts.retrieval import IndexedText, Snippet
 from contextport.strategies.retrieval.passage_worth import worth_of
 from contextport.strategies.retrieval.passages import passages_of
@@ -50,7 +50,8 @@ class Origin:
 class SessionPassages:
     """Passages in the order of the log, by place: columns of equal length. `last_seq` is the newest entry that was read.
 
-    `users` counts who searches or fills them. `is_over` tells that the epoch ended or the session was let go of.
+    `space` is where they lie in the indexes; no other object has the same, so that indexes may be shared. `users` counts who
+    searches or fills them. `is_over` tells that the epoch ended or the session was let go of.
 
     Whoever reads or writes columns holds `lock`, and awaits nothing meanwhile.
     """
@@ -58,6 +59,7 @@ class SessionPassages:
     session_id: str
     epoch: int
     incarnation: str
+    space: str = field(factory=new_id)
     last_seq: int = 0
     characters: int = 0
     users: int = 0
@@ -75,11 +77,6 @@ class SessionPassages:
     _others: frozenset[str] = field(init=False, default=frozenset())
     _calls: dict[str, _Call] = field(init=False, factory=dict[str, _Call])
     _newest: dict[_Call, int] = field(init=False, factory=dict[_Call, int])
-
-    @property
-    def space(self) -> str:
-        """The name of its space in the indexes: no two epochs of any sessions share it."""
-        return f"{self.epoch}:{len(self.incarnation)}:{self.incarnation}:{self.session_id}"
 
     def is_of(self, head: Head) -> bool:
         """Whether these are the passages of the epoch that is current by the head."""
@@ -184,13 +181,12 @@ def searched(message: Message) -> list[str]:
     return passages_of(message.text) if message.in_conversation and message.role not in _UNSPOKEN else []
 
 
-def indexed(entries: Sequence[Entry], newer_than: int) -> list[IndexedText]:
-    """The passages of entries for the index of words, with their speakers, without those up to an id."""
+def indexed(entries: Sequence[Entry]) -> list[IndexedText]:
+    """The passages of entries for the index of words, with their speakers."""
     return [
-        IndexedText(id=id, text=_spoken(entry.message.name or "", text))
+        IndexedText(id=id_of(entry.seq, part), text=_spoken(entry.message.name or "", text))
         for entry in entries
         for part, text in enumerate(searched(entry.message))
-        if (id := id_of(entry.seq, part)) > newer_than
     ]
 
 
