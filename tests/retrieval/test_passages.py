@@ -18,8 +18,15 @@ JSON = "{" + ",".join(f'"field{n}":{n}' for n in range(400)) + "}"
 UNBROKEN = "x" * 5_000
 ROWS = "\U0001f600" * 2_000
 HALVES = "\ud83d" * 2_000
-LONG = {"sentences": SENTENCES, "paragraphs": PARAGRAPHS, "chinese": CHINESE, "json": JSON, "unbroken": UNBROKEN}
-LONG |= {"emoji": ROWS, "halves": HALVES}
+LONG = {
+    "sentences": SENTENCES,
+    "paragraphs": PARAGRAPHS,
+    "chinese": CHINESE,
+    "json": JSON,
+    "unbroken": UNBROKEN,
+    "emoji": ROWS,
+    "halves": HALVES,
+}
 
 
 def test_a_short_text_is_one_passage_without_its_outer_blanks() -> None:
