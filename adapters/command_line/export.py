@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, TextIO
 
 from contextport.adapters.managers.lineage import Lineage, entries_of_epoch, fold_group, lineage
+from contextport.adapters.managers.session_state import SessionState
 from contextport.contracts import Entry, FoldRecord, Head, Kind, to_chat
 
 from .export_text import SECTIONS, heading_text, text_lines
+from .mode_lines import change_of, plain_text
 from .read_only_log import ReadOnlyLog, known_session, opened
 from .terminal import Terminal
 
@@ -41,10 +43,13 @@ class _Exported:
     def about(self) -> Dict:
         """What was exported."""
         chosen, usage = self._lineage, self._lineage.usage
+        now = SessionState.of(self._head).mode if chosen.epoch == self._head.epoch else None
         return {
             "session_id": chosen.session_id,
             "epoch": chosen.epoch,
             "epochs": self._head.epoch,
+            "mode": None if now is None or now.mode is None else str(now.mode),
+            "control": None if now is None or now.control is None else str(now.control),
             "folds": len(chosen.folds),
             "tokens_saved": chosen.tokens_saved,
             "input_tokens": 0 if usage is None else usage.input_tokens,
@@ -120,8 +125,10 @@ class _Exported:
             return {"transition": "system_prompt", **head, "tokens": entry.tokens, "text": message.text}
         if message.kind is not Kind.RECORD:
             return None
+        if (told := change_of(message)) is not None:
+            return {**told, "transition": "mode", **head}
         if "fold" not in message.metadata:
-            return {"transition": "record", **head, "metadata": dict(message.metadata)}
+            return {"transition": "record", **head, "text": plain_text(message), "metadata": dict(message.metadata)}
         return {"transition": "fold", **head, **self._fold(FoldRecord.from_message(message, entry.seq))}
 
     def _fold(self, record: FoldRecord) -> Dict:

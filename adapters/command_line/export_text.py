@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
 
 from .log_lines import shown, span_text, time_text
+from .mode_lines import change_text
 
 __all__ = ["SECTIONS", "heading_text", "text_lines"]
 
@@ -16,7 +17,8 @@ SECTIONS: Final = ("messages", "summaries", "facts", "transitions")
 
 def heading_text(about: Dict) -> str:
     """What was exported, in one line."""
-    return f"session {shown(about['session_id'])}, epoch {about['epoch']} of {about['epochs']}, {about['folds']:,} folds"
+    mode = f", in mode {about['mode']}" if about["mode"] else ""
+    return f"session {shown(about['session_id'])}, epoch {about['epoch']} of {about['epochs']}, {about['folds']:,} folds{mode}"
 
 
 def text_lines(section: str, item: Dict) -> Iterator[str]:
@@ -113,7 +115,12 @@ def _prompt(head: str, item: Dict) -> Iterator[str]:
 
 
 def _record(head: str, item: Dict) -> Iterator[str]:
-    yield shown(f"{head} {json.dumps(item['metadata'], ensure_ascii=False)}")
+    metadata = json.dumps(item["metadata"], ensure_ascii=False) if item["metadata"] or not item["text"] else ""
+    yield shown(" ".join(filter(None, [head, " ".join(item["text"].split()), metadata])))
+
+
+def _mode(head: str, item: Dict) -> Iterator[str]:
+    yield shown(f"{head} {change_text(item)}")
 
 
 def _fold(head: str, item: Dict) -> Iterator[str]:
@@ -145,4 +152,9 @@ _WRITERS: Final[dict[str, Callable[[Dict], Iterator[str]]]] = {
     "facts": _fact,
     "transitions": _transition,
 }
-_ENTRIES: Final[dict[str, Callable[[str, Dict], Iterator[str]]]] = {"system_prompt": _prompt, "record": _record, "fold": _fold}
+_ENTRIES: Final[dict[str, Callable[[str, Dict], Iterator[str]]]] = {
+    "system_prompt": _prompt,
+    "record": _record,
+    "mode": _mode,
+    "fold": _fold,
+}

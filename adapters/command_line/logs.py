@@ -9,19 +9,36 @@ from typing import TextIO
 
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.managers.lineage import Lineage, entries_of_epoch, lineage
+from contextport.adapters.managers.session_state import SessionMode, SessionState
 from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
-from contextport.contracts import Budget, Context, Entry, FoldRecord, Head, InvalidArgument, Kind, Receipt, to_chat
+from contextport.contracts import (
+    Budget,
+    Context,
+    Entry,
+    FoldRecord,
+    Head,
+    InvalidArgument,
+    Kind,
+    Limits,
+    Mode,
+    Receipt,
+    to_chat,
+)
+from contextport.strategies.modes import ModeMachine
 
 from .choices import counter_named, strategy_named
 from .conversation_files import BYTE_ORDER_MARK
 from .lineage_tree import LineageTree
 from .log_lines import entry_line, shown
+from .mode_lines import ModeLines
 from .read_only_log import ReadOnlyLog, known_session, opened
 from .terminal import Terminal
 
 __all__ = ["replay", "sessions", "show"]
 
 _PAGE = 200
+_WITHOUT_FOLDS = frozenset({Mode.ZERO_SHOT, Mode.FULL, Mode.RETRIEVAL})
+_SEARCHED = frozenset({Mode.RETRIEVAL, Mode.HYBRID})
 
 
 async def sessions(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) -> None:
@@ -41,56 +58,73 @@ async def _heads(store: ReadOnlyLog) -> AsyncIterator[Head]:
 
 
 async def show(options: argparse.Namespace, stdin: TextIO, terminal: Terminal) -> None:
-    """A session's log, its lineage, and the window that a model would get now; or the window's receipt alone.
+    """A session's log, its lineage, its modes, and the window that a model would get now; or the window's receipt alone.
 
     A past epoch has no window.
     """
     async with opened(options.database) as store:
         head = await known_session(store, options.database, options.session)
         chosen = await lineage(store, options.session, epoch=options.epoch)
-        context = await _window(store, options) if chosen.epoch == head.epoch else None
+        now = SessionState.of(head).mode if chosen.epoch == head.epoch else None
+        context = await _window(store, options, now) if chosen.epoch == head.epoch else None
         if options.receipt:
             if context is None:
                 raise InvalidArgument(f"epoch {chosen.epoch} is over; receipts are of epoch {head.epoch}", name="epoch")
             terminal.write_line(context.receipt.to_json())
             return
-        await _write_log(store, head, chosen, context, terminal)
+        await _write_log(store, head, chosen, context, now, terminal)
         if context is not None:
-            terminal.write_line(terminal.heading(f"window: {context.tokens:,} of {context.limit:,} tokens", terminal.out))
+            mode = None if now is None else now.mode
+            heading = f"window{'' if mode is None else f' of mode {mode}'}: {context.tokens:,} of {context.limit:,} tokens"
+            terminal.write_line(terminal.heading(heading, terminal.out))
             summed = f"{context.folded_count:,} messages in the summary, " if context.folded_count else ""
             left_out = context.omitted_count - context.folded_count
             terminal.write_line(f"  {context.reason or 'everything fits'}; {summed}{left_out:,} messages left out")
+            if mode in _SEARCHED:
+                terminal.write_line("  without what a host's window has beside it: what a search finds for the newest question")
             terminal.write_messages(context.as_chat())
 
 
-async def _window(store: ReadOnlyLog, options: argparse.Namespace) -> Context:
+async def _window(store: ReadOnlyLog, options: argparse.Namespace, now: SessionMode | None) -> Context:
+    """The window of the mode that the session is in; nothing is decided on, nor written."""
     counter = counter_named(options.counter)
-    budget = None if options.budget is None else Budget.of(options.budget)
-    engine = ContextEngine(store=store, counter=counter, strategy=strategy_named(options.strategy, counter), budget=budget)
-    return await engine.get_context(options.session)
+    budget = Budget.from_limits(Limits(source="default")) if options.budget is None else Budget.of(options.budget)
+    strategy = strategy_named(options.strategy, counter)
+    if now is None or now.mode not in _WITHOUT_FOLDS:
+        return await ContextEngine(store=store, counter=counter, strategy=strategy, budget=budget).get_context(options.session)
+    moded = ContextEngine(store=store, counter=counter, strategy=strategy, budget=budget, modes=ModeMachine())
+    return await moded.get_context(options.session, max_tokens=budget.usable_input)  # for one call, no mode is decided on
 
 
-async def _write_log(store: ReadOnlyLog, head: Head, chosen: Lineage, context: Context | None, terminal: Terminal) -> None:
-    """Every entry in a line, then the lineage. Sizes of summaries and lost records are found on the way."""
+async def _write_log(
+    store: ReadOnlyLog, head: Head, chosen: Lineage, context: Context | None, now: SessionMode | None, terminal: Terminal
+) -> None:
+    """Every entry in a line, then the lineage and the modes. What those tell of the entries is found on the way."""
     kept = {message.id for message in context.messages} if context else set[str]()
     shortened = {one.message_id for one in context.shortened} if context else set[str]()
     committed = {fold.seq for fold in chosen.folds}
     sizes: dict[str, int] = {}
     lost: list[FoldRecord] = []
+    modes = ModeLines()
     terminal.write_line(terminal.heading(f"log of {shown(head.session_id)}, epoch {chosen.epoch}", terminal.out))
     terminal.write_line(_legend(context is not None, folded=bool(chosen.folds)))
     async for entry in entries_of_epoch(store, head, chosen.epoch):
         message = entry.message
         mark = "~" if message.id in shortened else "+" if message.id in kept else _covered(entry, chosen)
         terminal.write_line(f"{mark} {entry_line(entry)}")
+        modes.see(entry)
         if message.kind is Kind.SUMMARY:
             sizes[message.id] = entry.tokens
         elif message.kind is Kind.RECORD and "fold" in message.metadata and entry.seq not in committed:
             lost.append(FoldRecord.from_message(message, entry.seq))
-    tree = list(LineageTree(lineage=chosen, tokens=sizes, uncommitted=lost).lines())
-    if tree:
-        terminal.write_line(terminal.heading("lineage", terminal.out))
-        for line in tree:
+    sections = {
+        "lineage": LineageTree(lineage=chosen, tokens=sizes, uncommitted=lost).lines(),
+        "modes": modes.lines(now),
+    }
+    for name, lines in sections.items():
+        for n, line in enumerate(lines):
+            if not n:
+                terminal.write_line(terminal.heading(name, terminal.out))
             terminal.write_line(line)
 
 
