@@ -6,7 +6,7 @@ import re
 
 __all__ = ["worth_of"]
 
-_STEP = 0.06  # measured on conversations: from 0.03 to 0.1 makes no difference of a point of recall
+_STEP = 0.06  # measured on conversations: from 0.05 to 0.1 makes no difference of a point of recall
 _DATED = re.compile(
     r"\d|\b(?:yesterday|today|tonight|tomorrow|last|next|ago|recently|since|(?:morning|night|week|weekend|month|year"
     r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
