@@ -69,8 +69,7 @@ async def newest_messages_are_left_alone(suite: Suite) -> None:
     for number in _NUMBERS:
         kept: Any = strategy.keeping(number)
         verify(kept, CompressionStrategy)
-        is_folding = provides(kept, FoldsHistory)
-        assert is_folding, f"keeping({number}) is a {type(kept).__name__}, which does not fold"
+        assert _is_folding(kept), f"keeping({number}) is a {type(kept).__name__}, which does not fold"
         for given in _inputs(suite):
             for budget in _budgets(given):
                 _assert_left_alone(await compressed(kept, counter, given, budget), number)
@@ -79,6 +78,10 @@ async def newest_messages_are_left_alone(suite: Suite) -> None:
             assert any(folds), f"keeping({number}) folds at no budget a conversation that may be folded"
         assert await _results(strategy) == before, f"after keeping({number}), the strategy that was asked gives other results"
     await _assert_same_summarizer(suite)
+
+
+def _is_folding(strategy: object) -> bool:
+    return provides(strategy, FoldsHistory)
 
 
 async def _results(strategy: CompressionStrategy) -> list[Compression]:
