@@ -97,7 +97,7 @@ class ModeRules:
     snippet_tokens: int = 3_000
     snippet_share: float = 0.30
     retrieval_tokens: int = 16_000
-    min_score: float = 0.0
+    min_score: float = 0.2
     signal_score: float = 0.5
     reset_to: Mode = Mode.FULL
 
@@ -106,6 +106,11 @@ class ModeRules:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise InvalidArgument(f"{name} is {value!r}; it must be a number from 0 to 1", name=name, value=value)
+        for name, kind in (("control", Control), ("start", Mode), ("reset_to", Mode)):
+            if not isinstance(getattr(self, name), kind):
+                known = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
+                value = getattr(self, name)
+                raise InvalidArgument(f"{name} is {value!r}; it must be one of {known}", name=name, value=value)
         for name in ("keep_messages", "retrieval_turns", "snippet_tokens", "retrieval_tokens"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -172,8 +177,9 @@ class ModeSituation:
     `mode` is the session's. `occupancy` is (used - system) / (limit - system) with all that is not folded; it may be above 1.
     `new_task`, `asks_early` (about details that the window no longer has) and `needs_knowledge` (from outside) are what signals
     say. `first_of_task` says that the present task began with the newest question. `has_folded` says that a summary stands for a
-    part of the present task's history, `can_search` that there is a retriever for the history, `has_knowledge` that there is one
-    for knowledge from outside.
+    part of the present task's history, `has_earlier` that there were tasks before, which are out of sight. `can_search` says that
+    there is a retriever for the history, `has_knowledge` that there is one for knowledge from outside, or that other sessions may
+    be searched.
     """
 
     session_id: str
@@ -184,6 +190,7 @@ class ModeSituation:
     needs_knowledge: Sensed = field(default=Sensed(score=0.0))
     first_of_task: bool = False
     has_folded: bool = False
+    has_earlier: bool = False
     can_search: bool = False
     has_knowledge: bool = False
 

@@ -59,11 +59,12 @@ from contextport.strategies.tool_results import IngestPolicy
 
 from .compression_guard import CompressionGuard
 from .context_report import context_of, figures_of, stats_of
-from .engine_arguments import check_kind, check_number, check_ports, check_tokens, check_tools
+from .engine_arguments import check_companions, check_kind, check_number, check_ports, check_tokens, check_tools
 from .fold_schedule import FoldSchedule
 from .history_folder import HistoryFolder
 from .memory_keeper import MemoryKeeper
 from .message_intake import check_session, take
+from .mode_guard import ModeGuard
 from .mode_keeper import ModeKeeper, ModeSenses
 from .prompt_change import PromptChange
 from .provider_window import NO_PROVIDER, profile_of, view_for
@@ -137,6 +138,7 @@ class ContextEngine:
         check_kind("folding", folding, FoldPolicy, "FoldPolicy()")
         check_kind("senses", senses, ModeSenses, "ModeSenses()")
         check_number("active_sessions", active_sessions)
+        check_companions([("search_in", search_in, "retriever", retriever), ("scope_of", scope_of, "memory", memory)])
         check_tools(tools)
         folds = provides(chosen, FoldsHistory)
         self._store = store
@@ -177,8 +179,8 @@ class ContextEngine:
         )
         self._modes: ModeKeeper | None = None
         if modes is not None:
-            felt = senses or ModeSenses()
-            self._modes = ModeKeeper(policy=modes, senses=felt, store=store, counter=counter, clock=clock, report=self._emit)
+            felt, guard = senses or ModeSenses(), ModeGuard(policy=modes, report=self._emit)
+            self._modes = ModeKeeper(policy=guard, senses=felt, store=store, counter=counter, clock=clock, report=self._emit)
         self._searches = retriever if provides(retriever, IndexesHistory) else None
         snippets: SnippetKeeper | None = None
         if retriever is not None or knowledge is not None:
@@ -383,10 +385,7 @@ class ContextEngine:
     # --- the rest -----------------------------------------------------------------------------------------------------
 
     async def settle(self) -> None:
-        """Wait until nothing is being done in the background: no fold is made, nothing prepared for searches.
-
-        A program that ends before loses nothing: it is done next time.
-        """
+        """Wait until no fold is made in the background, and nothing prepared for searches. Ending before loses nothing."""
         if self._folds is not None:
             await self._folds.settle()
         if self._searches is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from contextport.contracts import InvalidArgument, verify
 
-__all__ = ["check_kind", "check_number", "check_ports", "check_tokens", "check_tools"]
+__all__ = ["check_companions", "check_kind", "check_number", "check_ports", "check_tokens", "check_tools"]
 
 
 def check_ports(parts: Sequence[tuple[object, type]]) -> None:
@@ -23,6 +23,13 @@ def check_kind(name: str, value: object, kind: type[object], such_as: str) -> No
         raise InvalidArgument(
             f"{name} is {value!r:.80}; it must be {article} {kind.__name__}, such as {such_as}, or None", name=name, value=value
         )
+
+
+def check_companions(pairs: Sequence[tuple[str, object, str, object]]) -> None:
+    """Raise `InvalidArgument` for a name and part that is given without the one it is for."""
+    for name, part, other, needed in pairs:
+        if part is not None and needed is None:
+            raise InvalidArgument(f"{name} is given without {other}, and would do nothing: give both, or neither", name=name)
 
 
 def check_number(name: str, value: object) -> None:

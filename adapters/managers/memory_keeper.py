@@ -9,7 +9,7 @@ from attrs import define, field
 
 from contextport.contracts import EventKind, Head, Json, LongTermMemory, MemoryScope, Message, TokenCounter
 from contextport.contracts.counting import total_tokens
-from contextport.strategies.memory_reader import MemoryReader
+from contextport.strategies.memory_reader import MemoryReader, MemoryReading
 
 __all__ = ["MemoryKeeper"]
 
@@ -39,8 +39,9 @@ class _Read:
 class MemoryKeeper:
     """Reads `memory` for the sessions whose scope `scope_of` tells.
 
-    The resident part stands early in the window, so it is read again only where the prefix changes anyway: after a fold, a clear,
-    or an hour. What a question asks about is read once for each question.
+    The resident part stands early in the window, so what is new in it shows only where the prefix changes anyway: after a fold, a
+    clear, or an hour. What is gone, because it was forgotten or no longer holds, is gone with the next turn. What a question asks
+    about is read once for each question.
     """
 
     memory: LongTermMemory
@@ -62,27 +63,40 @@ class MemoryKeeper:
             if len(self._held) > _MOST_SESSIONS:
                 self._held.popitem(last=False)
         self._held.move_to_end(head.session_id)
-        place, now = (head.epoch, head.incarnation, fold), self.clock()
-        in_turn = held.turn == head.turn and held.place == place
-        if in_turn or (held.place == place and not held.failed and now - held.at < _STALE_SECONDS):
+        place = head.epoch, head.incarnation, fold
+        if held.turn == head.turn and held.place == place:
             return held.resident
-        read = await self._reader.read(self.scope_of(head.session_id), not_of=head.session_id)
+        read = await self._read(head.session_id)
+        now, before = self.clock(), held.resident
+        stands = held.place == place and now - held.at < _STALE_SECONDS
+        if read.reason:
+            held.resident = before if held.place == place else None
+        elif not stands or held.failed or not _lines(before) <= _lines(read.resident):
+            held.resident, held.at = read.resident, now
         held.failed = bool(read.reason)
-        if not held.failed or held.place != place:
-            held.resident = read.resident
-        held.place, held.turn, held.at = place, head.turn, now
-        self._tell(head.session_id, "resident", held.resident, read.reason)
+        held.place, held.turn = place, head.turn
+        self._tell(head.session_id, "resident", held.resident if held.resident is not before else None, read.reason)
         return held.resident
 
     async def recalled(self, head: Head, question: Message, beside: Sequence[Message]) -> Message | None:
         """What the question asks about, beside what is in the window."""
         held = self._held.setdefault(head.session_id, _Read())
         if held.question_id != question.id:
-            scope, session = self.scope_of(head.session_id), head.session_id
-            read = await self._reader.read(scope, question, beside=beside, resident=False, not_of=session)
+            read = await self._read(head.session_id, question, beside)
             held.question_id, held.recalled = question.id, read.recalled
             self._tell(head.session_id, "recalled", read.recalled, read.reason)
         return held.recalled
+
+    async def _read(self, session_id: str, question: Message | None = None, beside: Sequence[Message] = ()) -> MemoryReading:
+        """What the memory has for the session: what is resident, or what a question asks about."""
+        try:
+            scope = self.scope_of(session_id)
+            verified = isinstance(scope, MemoryScope)
+        except Exception as error:  # the host's own function
+            return MemoryReading(reason=type(error).__name__)
+        if not verified:
+            return MemoryReading(reason=f"scope_of gave a {type(scope).__name__}")
+        return await self._reader.read(scope, question, beside=beside, resident=question is None, not_of=session_id)
 
     def _tell(self, session_id: str, what: str, message: Message | None, reason: str) -> None:
         if reason:
@@ -90,3 +104,7 @@ class MemoryKeeper:
         if message is not None:
             tokens = total_tokens([message], self.counter)
             self.report(session_id, EventKind.MEMORY_RECALLED, {"what": what, "tokens": tokens})
+
+
+def _lines(message: Message | None) -> set[str]:
+    return set() if message is None else set(message.text.splitlines())

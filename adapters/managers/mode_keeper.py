@@ -28,7 +28,6 @@ from contextport.contracts import (
     Mode,
     ModeDecision,
     ModePath,
-    ModePolicy,
     ModeProposal,
     ModeRules,
     ModeSignal,
@@ -45,6 +44,7 @@ from contextport.contracts import (
 )
 from contextport.strategies.modes import AsksAboutEarlyDetails, BeginsNewTask, NeedsKnowledge
 
+from .mode_guard import ModeGuard
 from .session_state import SessionMode, SessionState
 
 __all__ = ["ModeKeeper", "ModeSenses", "Standing"]
@@ -53,6 +53,7 @@ Report = Callable[[str, EventKind, dict[str, Json]], None]
 
 _TRIES = 16  # lost races against other changes of the state before a transition waits for the next window
 _MOST_SESSIONS = 4096  # sessions whose newest question is remembered
+_REFUSED_FOR = 20  # entries of the log after which what a person refused may be proposed for the same reason again
 _NOTHING = Sensed(score=0.0)
 
 
@@ -83,6 +84,7 @@ class Standing:
     tokens_before: int
     occupancy: float
     has_folded: bool
+    has_earlier: bool
     can_search: bool
     has_knowledge: bool
 
@@ -101,7 +103,7 @@ class _Felt:
 class ModeKeeper:
     """Decides on modes by `policy`, and keeps them in the sessions' states."""
 
-    policy: ModePolicy
+    policy: ModeGuard
     senses: ModeSenses
     store: ContextStore
     counter: TokenCounter
@@ -149,6 +151,7 @@ class ModeKeeper:
             needs_knowledge=felt.needs_knowledge,
             first_of_task=began_here,
             has_folded=standing.has_folded,
+            has_earlier=standing.has_earlier,
             can_search=standing.can_search,
             has_knowledge=standing.has_knowledge,
         )
@@ -160,10 +163,8 @@ class ModeKeeper:
         if turn is None:
             return _Felt("", _NOTHING, _NOTHING, _NOTHING)
         if felt is None or felt.question_id != turn.question.id:
-            senses = self.senses
-            felt = _Felt(
-                turn.question.id, senses.new_task.sense(turn), senses.asks_early.sense(turn), senses.needs_knowledge.sense(turn)
-            )
+            signals = (self.senses.new_task, self.senses.asks_early, self.senses.needs_knowledge)
+            felt = _Felt(turn.question.id, *[self.policy.sense(session_id, signal, turn) for signal in signals])
             self._felt[session_id] = felt
             if len(self._felt) > _MOST_SESSIONS:
                 idle, _ = self._felt.popitem(last=False)
@@ -217,9 +218,9 @@ class ModeKeeper:
         return await self.state(session_id)
 
     async def reject(self, session_id: str, proposal_id: str) -> ModeState:
-        """Drop the proposed transition; it is not proposed again for the same question."""
+        """Drop the proposed transition. It is not proposed again for the question, nor for the same reason for some time."""
         proposal = await self._proposal(session_id, proposal_id)
-        refused = str(proposal.seq), str(proposal.mode)
+        refused = (await self.store.head(session_id)).turn or proposal.seq, str(proposal.mode), proposal.reason
         await self._must_change(session_id, lambda now: attrs.evolve(now, proposal=None, refused=refused))
         self.report(session_id, EventKind.MODE_REJECTED, {"mode": str(proposal.mode), "reason": proposal.reason})
         return await self.state(session_id)
@@ -236,11 +237,14 @@ class ModeKeeper:
     # --- changes of the state -------------------------------------------------------------------------------------------
 
     async def _propose(self, standing: Standing, kept: SessionMode, decision: ModeDecision) -> None:
-        """Keep the decision for a person to confirm, unless it is kept already or was refused for this question."""
-        known, refused = kept.proposal, (str(standing.question_seq), str(decision.mode))
-        wanted = (decision.mode, decision.resets, standing.question_seq)
-        same = known is not None and (known.mode, known.resets, known.seq) == wanted
-        if same or kept.refused == refused:
+        """Keep the decision for a person to confirm, unless it is kept already or was refused not long ago."""
+        known, question = kept.proposal, standing.question_seq
+        same = known is not None and (known.mode, known.resets) == (decision.mode, decision.resets)
+        if same and (known is None or not known.resets or known.seq == question):
+            return
+        seq, mode, reason = kept.refused
+        since = question - seq
+        if mode == decision.mode and (since == 0 or (reason == decision.reason and since <= _REFUSED_FOR)):
             return
         proposal = ModeProposal(
             id=uuid.uuid4().hex[:12],
@@ -272,7 +276,7 @@ class ModeKeeper:
             before = now.mode or self.policy.rules_for(session_id).start
             if expected is not None and before is not expected:
                 return False
-            line = mode_line(before, decision.mode)
+            line = mode_line(before, decision.mode) + (", a new task" if decision.resets else "")
             path = ModePath.RESET if decision.resets else TRANSITIONS.get((before, decision.mode))
             first, tokens = floor if floor is not None else (now.floor, now.floor_tokens)
             after = attrs.evolve(

@@ -49,9 +49,9 @@ class FoldPlace:
 class SessionMode:
     """What is kept of a session's mode: in which one it is, None for that of the rules, and who decides, None for the rules.
 
-    The task of now began with entry `floor` of `epoch`, before which there were `floor_tokens` tokens. `refused` is the question
-    and the mode that a person did not want for it. `line` tells of the last transition. `rules` is a digest of the rules that
-    were last seen.
+    The task of now began with entry `floor` of `epoch`, before which there were `floor_tokens` tokens. `refused` is the entry
+    of a question, the mode that a person did not want for it, and why it was proposed. `line` tells of the last transition.
+    `rules` is a digest of the rules that were last seen.
     """
 
     epoch: int = 1
@@ -60,7 +60,7 @@ class SessionMode:
     floor: int = 0
     floor_tokens: int = 0
     proposal: ModeProposal | None = None
-    refused: tuple[str, str] = ("", "")
+    refused: tuple[int, str, str] = (0, "", "")
     line: str = ""
     rules: str = ""
 
@@ -84,7 +84,7 @@ class SessionMode:
             floor=int(value["floor"]),
             floor_tokens=int(value["floor_tokens"]),
             proposal=known,
-            refused=(str(value["refused"][0]), str(value["refused"][1])),
+            refused=(int(value["refused"][0]), str(value["refused"][1]), str(value["refused"][2])),
             line=str(value["line"]),
             rules=str(value["rules"]),
         )

@@ -54,6 +54,20 @@ class SnippetKeeper:
     seconds: float = _SECONDS
     _found: OrderedDict[str, _Found] = field(init=False, factory=OrderedDict[str, _Found])
 
+    def others_of(self, session_id: str) -> tuple[str, ...]:
+        """The other sessions that a session's questions may reach into; none where the host's answer is no list of ids."""
+        if self.others is None:
+            return ()
+        try:
+            named: object = self.others(session_id)
+        except Exception as error:
+            self.report(session_id, EventKind.RETRIEVAL_FAILED, {"retriever": "search_in", "error": type(error).__name__})
+            return ()
+        if isinstance(named, list | tuple) and all(isinstance(one, str) and one for one in named):
+            return tuple([one for one in named if one != session_id])
+        self.report(session_id, EventKind.RETRIEVAL_FAILED, {"retriever": "search_in", "error": f"a {type(named).__name__}"})
+        return ()
+
     async def found(self, head: Head, window: SessionWindow, asked: Asked, tokens: int) -> tuple[Snippet, ...]:
         """The snippets for the question that are not in the window, the best first, of `tokens` at least if there are so many."""
         plan = window.basis.plan
@@ -89,7 +103,7 @@ class SnippetKeeper:
             session_id=head.session_id,
             visible=frozenset([message.id for message in window.view.messages if message.in_conversation]),
             before=asked.seq or None,
-            sessions=() if self.others is None else tuple(self.others(head.session_id)),
+            sessions=self.others_of(head.session_id),
             known=asked.known,
             min_score=window.basis.plan.min_score,
             at=asked.at,

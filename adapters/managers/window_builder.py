@@ -151,6 +151,7 @@ class WindowBuilder:
         asked = await self._asked(head, window)
         history = None if self.snippets is None else self.snippets.history
         knowledge = None if self.snippets is None else self.snippets.knowledge
+        others = () if self.snippets is None or history is None else self.snippets.others_of(head.session_id)
         turn: SensedTurn | None = None
         if asked is not None:
             turn = await self._turn(modes, head, window, asked)
@@ -161,14 +162,16 @@ class WindowBuilder:
             tokens_before=head.tokens if asked is None else head.tokens - _tokens_from(window, asked.seq),
             occupancy=(used - usage.system) / room if room > 0 else 1.0,
             has_folded=not began_after_fold,
+            has_earlier=mode.floor > 0,
             can_search=history is not None,
-            has_knowledge=knowledge is not None,
+            has_knowledge=knowledge is not None or bool(others),
         )
 
     async def _turn(self, modes: ModeKeeper, head: Head, window: SessionWindow, asked: Asked) -> SensedTurn:
         """What signals look at; it is searched for only where something is out of sight, and once for a question."""
         found: tuple[float, ...] | None = None
-        hides = window.region.messages > window.view.said
+        others = () if self.snippets is None else self.snippets.others_of(head.session_id)
+        hides = window.region.messages > window.view.said or bool(others)
         sensed = modes.has_sensed(head.session_id, asked.message)
         if self.snippets is not None and self.snippets.history is not None and hides and not sensed:
             found = tuple([snippet.score for snippet in await self.snippets.found(head, window, asked, _FIRST_SEARCH)])

@@ -25,7 +25,8 @@ class ModeMachine:
     1. reset: a new task begins in `reset_to`; in RETRIEVAL if something has to be looked up for it, and can be;
     2. alone: in ZERO_SHOT and RETRIEVAL the first question of a task stays there; so do sessions that start in one of the two,
        until a question reaches back to what was said;
-    3. plug-in: a factual question gets snippets (HYBRID), if something is folded that can be searched, or there is knowledge;
+    3. plug-in: a factual question gets snippets (HYBRID), if something is folded that can be searched, or there is knowledge; so
+       does one that reaches back, if there were tasks before;
     4. degrade: from `hybrid_from` on HYBRID, or SUMMARY if nothing can be searched; from `summary_from` on, or if something is
        folded, SUMMARY. HYBRID goes on for as long as the occupancy is in the upper half between the two, so as not to flap;
     5. recover: FULL, where nothing is folded and the occupancy is below `summary_from`.
@@ -60,6 +61,7 @@ class _Seen:
     needs_knowledge: Sensed | None
     first_of_task: bool
     has_folded: bool
+    has_earlier: bool
     can_search: bool
     has_knowledge: bool
 
@@ -77,6 +79,7 @@ class _Seen:
             needs_knowledge=counts(situation.needs_knowledge),
             first_of_task=situation.first_of_task,
             has_folded=situation.has_folded,
+            has_earlier=situation.has_earlier,
             can_search=situation.can_search,
             has_knowledge=situation.has_knowledge,
         )
@@ -115,7 +118,7 @@ class _Seen:
 
     def plug_in(self) -> ModeDecision | None:
         folded = self.has_folded or self.occupancy >= self.rules.summary_from  # or about to be, with this window
-        needed = self.lookup(history=folded)
+        needed = self.lookup(history=folded or (self.has_earlier and self.asks_early is not None))
         if needed is None:
             return None
         code = "needs_knowledge" if self.asks_early is None else "asks_early"

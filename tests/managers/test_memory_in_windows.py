@@ -115,3 +115,26 @@ async def test_a_memory_that_does_not_answer_costs_its_time_and_no_window(tmp_pa
         assert [m.id for m in (await manager.get_context("ada/2")).messages] == ["hello"]
     failed = [(event.data["reading"], event.data["error"]) for event in sink.events if event.kind is EventKind.MEMORY_FAILED]
     assert failed == [("resident", "timeout"), ("recalled", "timeout")], "each is asked for once in a turn"
+
+
+@awaited
+async def test_what_is_forgotten_is_gone_with_the_next_turn(tmp_path: Path) -> None:
+    memory = SqliteLongTermMemory(tmp_path / "memory.db")
+    manager = remembering(memory)
+    await told(manager)
+    await say(manager, [Message.user("Hello", id="hello")], "ada/2")
+    assert "in French" in (await manager.get_context("ada/2")).messages[0].text
+    await memory.forget(scope_of("ada/2"), session_id="ada/1")
+    await say(manager, [Message.assistant("Hi", id="hi"), Message.user("Go on", id="go")], "ada/2")
+    assert [m.id for m in (await manager.get_context("ada/2")).messages] == ["hello", "hi", "go"]
+
+
+@awaited
+async def test_a_scope_that_is_none_costs_the_memory_only(tmp_path: Path) -> None:
+    sink = CollectingEventSink()
+    memory = SqliteLongTermMemory(tmp_path / "memory.db")
+    manager = engine(MemoryContextStore(), memory=memory, scope_of=lambda session: session, sink=sink)
+    await say(manager, [Message.user("Hello", id="hello")])
+    assert [m.id for m in (await manager.get_context("garden")).messages] == ["hello"]
+    errors = {event.data["error"] for event in sink.events if event.kind is EventKind.MEMORY_FAILED}
+    assert errors == {"scope_of gave a str"}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from contextport.adapters.events.collecting_sink import CollectingEventSink
 from contextport.adapters.indexes.fts5_lexical_index import Fts5LexicalIndex
 from contextport.adapters.managers.context_engine import ContextEngine
+from contextport.adapters.managers.mode_keeper import ModeSenses
 from contextport.adapters.managers.session_state import SessionState
 from contextport.adapters.modes.rules_file import ModeRulesFile
 from contextport.adapters.retrieval.history_retriever import HistoryRetriever
@@ -23,9 +24,15 @@ from contextport.contracts import (
     Kind,
     Message,
     Mode,
+    ModeDecision,
+    ModePolicy,
     ModeRules,
+    ModeSignal,
+    ModeSituation,
     Query,
     Retriever,
+    Sensed,
+    SensedTurn,
     Snippet,
     implements,
 )
@@ -162,7 +169,7 @@ async def test_a_new_task_hides_what_was_before(backend: Backend) -> None:
     await say(manager, [Message.assistant("herbe", id="re"), Message.user("And into German?", id="next")])
     assert ids((await manager.get_context(SESSION)).messages) == ["new", "re", "next"]
     assert (await manager.mode_state(SESSION)).floor == 7
-    assert await records(store) == ["[system] context mode: full -> full"]
+    assert await records(store) == ["[system] context mode: full -> full, a new task"]
 
 
 @awaited
@@ -319,3 +326,134 @@ async def test_a_search_that_fails_costs_the_window_nothing_else(backend: Backen
         assert ids((await manager.get_context(SESSION)).messages) == ["ask"]
     failed = [event.data for event in sink.events if event.kind is EventKind.RETRIEVAL_FAILED]
     assert failed == [{"retriever": "knowledge", "error": "ConnectionResetError"}], "asked once for a question"
+
+
+@awaited
+async def test_a_question_finds_what_a_named_session_has(backend: Backend) -> None:
+    """Also from a session with nothing of its own to search."""
+    store = backend.open()
+    manager = with_modes(store, search_in=lambda session: ["old"] if session == SESSION else [])
+    await say(manager, [Message.user("My boat is called Heron of the North", id="boat")], "old")
+    await say(manager, [Message.user("What is the name of my boat?", id="ask")])
+    context = await manager.get_context(SESSION)
+    (found,) = of_kind(context.messages, Kind.RETRIEVED)
+    assert "Heron of the North" in found.text
+    await say(manager, [Message.user("What is the name of my boat?", id="ask")], "third")
+    assert ids((await manager.get_context("third")).messages) == ["ask"], "a session that names none reaches into none"
+
+
+@pytest.mark.parametrize("wrong", ["old", None, [7], LookupError])
+@awaited
+async def test_a_host_that_names_no_sessions_gets_none(backend: Backend, wrong: Any) -> None:
+    def search_in(session_id: str) -> Any:
+        if wrong is LookupError:
+            raise LookupError(session_id)
+        return wrong
+
+    sink = CollectingEventSink()
+    manager = with_modes(backend.open(), search_in=search_in, sink=sink)
+    await say(manager, [Message.user("What is the name of my boat?", id="ask")])
+    assert ids((await manager.get_context(SESSION)).messages) == ["ask"]
+    assert {event.data["retriever"] for event in sink.events if event.kind is EventKind.RETRIEVAL_FAILED} == {"search_in"}
+
+
+@awaited
+async def test_what_an_earlier_task_said_is_found_by_a_question_that_reaches_back(backend: Backend) -> None:
+    manager = with_modes(backend.open())
+    await say(manager, [Message.user("My locker number is 731", id="locker"), Message.assistant("Noted", id="noted"), *turns(3)])
+    await manager.get_context(SESSION)
+    await say(manager, [Message.user("New task: plan a trip to Rome", id="new"), Message.assistant("Rome", id="rome")])
+    assert "locker" not in ids((await manager.get_context(SESSION)).messages)
+    await say(manager, [Message.user("What did I say earlier about my locker number?", id="ask")])
+    context = await manager.get_context(SESSION)
+    assert context.mode is Mode.HYBRID
+    (found,) = of_kind(context.messages, Kind.RETRIEVED)
+    assert "My locker number is 731" in found.text
+    assert [m.id for m in context.messages if m.in_conversation] == ["new", "rome", "ask"], "the old task stays out otherwise"
+
+
+@awaited
+async def test_small_talk_brings_nothing_back(backend: Backend) -> None:
+    manager = with_modes(backend.open(), budget=400)
+    await say(manager, turns(20))
+    await manager.get_context(SESSION)
+    await say(manager, [Message.user("Tell me a joke.", id="ask")])
+    assert of_kind((await manager.get_context(SESSION)).messages, Kind.RETRIEVED) == []
+
+
+@implements(ModePolicy)
+class Obeys:
+    """Decides on what it is told."""
+
+    def __init__(self, decision: Any) -> None:
+        self.decision = decision
+
+    def rules_for(self, session_id: str) -> ModeRules:
+        return ModeRules()
+
+    def decide(self, situation: ModeSituation) -> ModeDecision:
+        if isinstance(self.decision, type):
+            raise self.decision(situation.session_id)
+        return cast(ModeDecision, self.decision)
+
+
+@pytest.mark.parametrize(
+    ("decision", "rule"),
+    [
+        (RuntimeError, "MODE-2"),
+        ("full", "MODE-2"),
+        (None, "MODE-2"),
+        (ModeDecision(mode=Mode.HYBRID, reason="none can be made"), "MODE-4"),
+        (ModeDecision(mode=Mode.RETRIEVAL, reason="nothing to search"), "MODE-4"),
+    ],
+)
+@awaited
+async def test_a_policy_that_breaks_its_rules_changes_nothing(backend: Backend, decision: Any, rule: str) -> None:
+    sink = CollectingEventSink()
+    manager = engine(backend.open(), modes=Obeys(decision), sink=sink)
+    said = await say(manager, turns(2))
+    for _ in range(3):
+        context = await manager.get_context(SESSION)
+        assert (context.mode, list(context.messages)) == (Mode.FULL, said)
+    failed = [event.data["rule"] for event in sink.events if event.kind is EventKind.STRATEGY_FAILED]
+    assert failed == [rule], "told once in a row"
+
+
+@implements(ModeSignal)
+class Shouts:
+    """A signal that is none."""
+
+    def sense(self, turn: SensedTurn) -> Sensed:
+        raise KeyError(turn.question.id)
+
+
+@awaited
+async def test_a_signal_that_fails_says_nothing(backend: Backend) -> None:
+    sink = CollectingEventSink()
+    manager = engine(backend.open(), modes=ModeMachine(), senses=ModeSenses(new_task=Shouts()), sink=sink)
+    said = await say(manager, turns(2))
+    assert list((await manager.get_context(SESSION)).messages) == said
+    failed = [event.data for event in sink.events if event.kind is EventKind.STRATEGY_FAILED]
+    assert failed == [{"strategy": "Shouts", "rule": "SIGNAL-1", "error": "KeyError"}]
+
+
+@awaited
+async def test_what_a_person_refused_is_not_proposed_at_every_turn(backend: Backend) -> None:
+    sink = CollectingEventSink()
+    rules = ModeRules(control=Control.SEMI_AUTOMATIC)
+    manager = with_modes(backend.open(), budget=620, rules=rules, retriever=None, sink=sink)
+    await say(manager, turns(20))
+    await manager.get_context(SESSION)
+    first = (await manager.mode_state(SESSION)).proposal
+    assert first is not None
+    await say(manager, turns(1, first=20))
+    await manager.get_context(SESSION)
+    assert (await manager.mode_state(SESSION)).proposal == first, "the same proposal, whatever is asked meanwhile"
+    await manager.reject(SESSION, first.id)
+    for n in range(9):
+        await say(manager, [Message.user("Go on", id=f"go{n}"), Message.assistant("Yes", id=f"yes{n}")])
+        await manager.get_context(SESSION)
+        assert (await manager.mode_state(SESSION)).proposal is None
+    await say(manager, [Message.user("Go on", id=f"go{n}") for n in range(9, 12)])
+    await manager.get_context(SESSION)
+    assert (await manager.mode_state(SESSION)).proposal is not None, "after a while it may be asked again"
