@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _MARK = "context mode:"
-_NEXT = Message.user("And which one is next?", id="next")
+_SOON = 30  # questions, one of which at the latest what was rejected is proposed for again
 
 
 @rule(
@@ -138,8 +138,13 @@ async def _assert_rejected(moded: Moded, start: Mode) -> None:
         assert context.mode is start, f"{proposal.mode} was rejected, and the window is made up in mode {context.mode}"
         state = await moded.state("rejected")
     await _assert_unknown(moded, "rejected", proposal.id)
-    await moded.say("rejected", _NEXT)
-    await _proposed(moded, "rejected", start)
+    for n in range(_SOON):
+        await moded.say("rejected", Message.user("And which one is next?", id=f"next {n}"))
+        await moded.window("rejected")
+        if (await moded.state("rejected")).proposal is not None:
+            break
+        await moded.say("rejected", Message.assistant("The one beside it", id=f"beside {n}"))
+    await _proposed(moded, "rejected", start)  # by now at the latest
 
 
 async def _assert_unknown(moded: Moded, session: str, proposal_id: str) -> None:
