@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from typing import Literal
 
 from contextport.adapters.errors.rule_classifier import RuleErrorClassifier
 from contextport.adapters.indexes.fts5_lexical_index import Fts5LexicalIndex
@@ -128,10 +129,11 @@ def context_engine(
         folding = FoldPolicy(prices=prices.summarized_by_same_model(reads_prefix=False) if asked else prices)
     if strategy is None:
         strategy = folding_strategy(counter, summarizer=summarizer, folding=folding, tools=tools)
-    if isinstance(retriever, bool):
-        retriever = history_retriever(store, counter, sink=sink) if retriever else None
-    elif not provides(retriever, Retriever):
-        retriever = history_retriever(store, counter, embedder=retriever, sink=sink)
+    history: Retriever | None = None
+    if provides(retriever, Retriever):
+        history = retriever
+    elif retriever is not False and retriever is not None:
+        history = history_retriever(store, counter, embedder=_embedder_in(retriever), sink=sink)
     return ContextEngine(
         store=store,
         counter=counter,
@@ -145,12 +147,39 @@ def context_engine(
         memory=memory,
         scope_of=scope_of,
         ingest=ingest,
-        retriever=retriever,
+        retriever=history,
         knowledge=knowledge,
-        modes=ModeMachine(modes) if isinstance(modes, ModeRules) else modes,
+        modes=_policy_of(modes),
         senses=senses,
         search_in=search_in,
     )
+
+
+def _embedder_in(retriever: Embedder | Literal[True]) -> Embedder | None:
+    """What `retriever` has to search by meaning with; None for words alone."""
+    if retriever is True:
+        return None
+    if hasattr(retriever, "retrieve"):
+        verify(retriever, Retriever)  # written as one, and not declared
+    if not hasattr(retriever, "embed"):
+        raise InvalidArgument(
+            f"retriever is {retriever!r:.80}; it must be True to search by words, False, an Embedder or a Retriever",
+            name="retriever",
+            value=retriever,
+        )
+    return retriever
+
+
+def _policy_of(modes: ModePolicy | ModeRules | None) -> ModePolicy | None:
+    if isinstance(modes, ModeRules):
+        return ModeMachine(modes)
+    if modes is not None and not provides(modes, ModePolicy) and not hasattr(modes, "decide"):
+        raise InvalidArgument(
+            f"modes is {modes!r:.80}; it must be ModeRules, such as ModeRules(control=Control.SEMI_AUTOMATIC), or a ModePolicy",
+            name="modes",
+            value=modes,
+        )
+    return modes
 
 
 def history_retriever(

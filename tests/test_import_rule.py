@@ -1,8 +1,10 @@
 """Who may import whom. The table in CONTRIBUTING.md says it in words."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -248,3 +250,29 @@ def test_a_plain_install_imports_all_that_needs_no_extra() -> None:
     command = [sys.executable, "-c", BARE_INSTALL, *needs_nothing]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+EACH_BY_ITSELF = """
+for name in names:
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        print(name, error, sep=": ")
+"""
+
+
+def test_an_adapter_without_its_library_says_which_extra_brings_it() -> None:
+    """Each is imported on a plain install. What it says has to be an extra that there is."""
+    libraries = {
+        ".".join(("contextport", *module.parts))
+        for module in modules("adapters")
+        if any(found.top not in {"contextport", *FOUNDATION, *sys.stdlib_module_names} for found in module.imports())
+    } - {"contextport.adapters.modes.rules_file"}  # works without its library, and says what watching needs
+    source = BARE_INSTALL.partition("for name in")[0] + "names = sys.argv[1:]\n" + EACH_BY_ITSELF
+    done = subprocess.run([sys.executable, "-c", source, *sorted(libraries)], capture_output=True, text=True)
+    told = re.findall(
+        r"^(\S+): this adapter needs the package [\w.]+: pip install 'contextport\[(.+)\]'$", done.stdout, re.MULTILINE
+    )
+    assert [name for name, _ in told] == sorted(libraries), done.stdout + done.stderr
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert {extra for _, extra in told} <= set(extras)

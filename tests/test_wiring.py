@@ -13,7 +13,7 @@ from contextport.adapters.limits.learnt_limits import LearntLimits
 from contextport.adapters.limits.static_limits import StaticLimits
 from contextport.adapters.wiring import anthropic_model, codec_for, context_engine, folding_strategy, openai_model, responder
 from contextport.conformance_tests import WordsCounter
-from contextport.contracts import ChatModel, ContextOverflow, EventKind, InvalidArgument, Limits, TextDelta
+from contextport.contracts import ChatModel, ContextOverflow, Control, EventKind, InvalidArgument, Limits, PortMismatch, TextDelta
 from contextport.strategies.provider_rules import PROFILES
 from contextport.strategies.recovery import Answer
 from contextport.strategies.summaries import CheckedSummarizer, ModelSummarizer
@@ -175,6 +175,25 @@ def test_no_codec_for_an_unknown_api() -> None:
 def test_a_summarizer_that_is_none_is_refused_with_what_would_do(wrong: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"it must be a Summarizer, or a ChatModel such as openai_model\(\"\.\.\.\"\)"):
         context_engine(budget=8_000, summarizer=wrong)
+
+
+@pytest.mark.parametrize("wrong", ["yes", 1, object()])
+def test_a_retriever_that_is_none_is_refused_with_what_would_do(wrong: Any) -> None:
+    with pytest.raises(InvalidArgument, match="it must be True to search by words, False, an Embedder or a Retriever"):
+        context_engine(budget=8_000, retriever=wrong)
+
+
+@pytest.mark.parametrize(("method", "port"), [("retrieve", "Retriever"), ("embed", "Embedder")])
+def test_a_retriever_that_is_not_declared_is_told_which_port_it_lacks(method: str, port: str) -> None:
+    undeclared: Any = type("Undeclared", (), {method: None})()
+    with pytest.raises(PortMismatch, match=rf"Undeclared does not provide {port}: it is not declared"):
+        context_engine(budget=8_000, retriever=undeclared)
+
+
+@pytest.mark.parametrize("wrong", ["automatic", Control.AUTOMATIC, True, {"control": "manual"}])
+def test_modes_that_are_none_are_refused_with_what_would_do(wrong: Any) -> None:
+    with pytest.raises(InvalidArgument, match=r"it must be ModeRules, such as ModeRules\(control=Control.SEMI_AUTOMATIC\), or a"):
+        context_engine(budget=8_000, modes=wrong)
 
 
 def test_a_summarizer_that_continues_the_live_request_is_not_shown_raw_history() -> None:

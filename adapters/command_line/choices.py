@@ -33,18 +33,15 @@ def counter_named(spec: str) -> TokenCounter:
         vocabulary = "o200k_base" if "o200k" in argument else "cl100k_base"
         return cast(TokenCounter, _optional("tiktoken", "TiktokenCounter").from_rank_file(argument, vocabulary))
     if kind == "hf" and argument:
-        return cast(TokenCounter, _optional("hf", "HfTokenCounter", extra="tokenizers").from_file(argument))
+        return cast(TokenCounter, _optional("hf", "HfTokenCounter").from_file(argument))
     raise InvalidArgument(f"--counter is {spec!r}; give one of {COUNTERS}", name="counter", value=spec)
 
 
-def _optional(module: str, name: str, extra: str | None = None) -> Any:
+def _optional(module: str, name: str) -> Any:
     try:
         return getattr(importlib.import_module(f"contextport.adapters.tokenizers.{module}_counter"), name)
     except ModuleNotFoundError as error:
-        wanted = extra or module
-        raise InvalidArgument(
-            f"this counter needs the package {error.name}: pip install 'contextport[{wanted}]'", name="counter", value=wanted
-        ) from error
+        raise InvalidArgument(f"--counter: {error}", name="counter", value=module) from error
 
 
 def strategy_named(name: str, counter: TokenCounter, target_share: float = 0.6) -> CompressionStrategy:

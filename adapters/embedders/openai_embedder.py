@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, cast
 
-from openai import APIStatusError, OpenAI
-
 from contextport.contracts import EmbeddingFailed, InvalidArgument, TokenCounter, implements
+from contextport.contracts.extras import needs_extra
 from contextport.contracts.json_values import encodable
 from contextport.contracts.vectors import Embedder, Vectors
 
 from .unit_rows import UnusableRows, unit_rows
+
+with needs_extra("openai"):
+    from openai import APIStatusError, OpenAI
 
 __all__ = ["OpenAIEmbedder"]
 

@@ -9,15 +9,17 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import torch
-from sentence_transformers import SentenceTransformer
-
 from contextport.contracts import EmbeddingFailed, InvalidArgument, implements
+from contextport.contracts.extras import needs_extra
 from contextport.contracts.json_values import encodable
 from contextport.contracts.vectors import Embedder, Vectors
 
 from .tokenizer_coverage import TokenizerCoverage
 from .unit_rows import unit_rows
+
+with needs_extra("sentence-transformers"):
+    import torch
+    from sentence_transformers import SentenceTransformer
 
 __all__ = ["SentenceTransformersEmbedder"]
 

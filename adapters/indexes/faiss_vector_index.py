@@ -8,11 +8,13 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-import faiss
-import numpy as np
-
 from contextport.contracts import IndexUnavailable, InvalidArgument, implements
+from contextport.contracts.extras import needs_extra
 from contextport.contracts.vectors import VectorIndex, Vectors
+
+with needs_extra("faiss"):
+    import faiss
+    import numpy as np
 
 __all__ = ["FaissVectorIndex"]
 

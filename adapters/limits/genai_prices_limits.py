@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-import genai_prices
 from attrs import frozen
-from genai_prices.data_snapshot import DataSnapshot, get_snapshot
-from genai_prices.types import ClauseEquals, ClauseOr, MatchLogic, ModelInfo, ModelPrice, Provider, TieredPrices
 
 from contextport.contracts import Limits, LimitsSource, implements
+from contextport.contracts.extras import needs_extra
 
 from .host_names import host_name, is_this_machine
 from .registry_rows import agreed, found_row
+
+with needs_extra("limits"):
+    import genai_prices
+    from genai_prices.data_snapshot import DataSnapshot, get_snapshot
+    from genai_prices.types import ClauseEquals, ClauseOr, MatchLogic, ModelInfo, ModelPrice, Provider, TieredPrices
 
 __all__ = ["GenaiPricesLimits"]
 

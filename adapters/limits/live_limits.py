@@ -9,15 +9,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final, NoReturn
 
-import httpx
 from attrs import frozen
 
 from contextport.contracts import InvalidArgument, Json, Limits, LimitsSource, implements
 from contextport.contracts.errors import ModelCallFailed
+from contextport.contracts.extras import needs_extra
 from contextport.contracts.provider_error import ProviderFailure
 
 from .host_answers import HOST_APIS, Question
 from .host_names import host_name
+
+with needs_extra("limits"):
+    import httpx
 
 __all__ = ["LiveLimits"]
 

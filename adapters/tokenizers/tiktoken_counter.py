@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tiktoken import Encoding
-
 from contextport.contracts import (
     CountKind,
     CountsMessages,
@@ -22,8 +20,12 @@ from contextport.contracts import (
     TokenCounter,
     implements,
 )
+from contextport.contracts.extras import needs_extra
 from contextport.contracts.json_values import encodable
 from contextport.contracts.media_pricing import pricing_name
+
+with needs_extra("tiktoken"):
+    from tiktoken import Encoding
 
 __all__ = ["TiktokenCounter"]
 

@@ -5,23 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from langchain_core.messages import (
-    AIMessage,
-    AIMessageChunk,
-    BaseMessage,
-    ChatMessage,
-    ChatMessageChunk,
-    FunctionMessage,
-    FunctionMessageChunk,
-    HumanMessage,
-    HumanMessageChunk,
-    SystemMessage,
-    SystemMessageChunk,
-    ToolMessage,
-    ToolMessageChunk,
-    convert_to_messages,
-)
-
 from contextport.contracts import (
     Encoded,
     InvalidMessage,
@@ -33,12 +16,31 @@ from contextport.contracts import (
     implements,
     new_id,
 )
+from contextport.contracts.extras import needs_extra
 from contextport.contracts.json_values import encodable
 
 from .call_ids import map_ids
 from .foreign import Losses, beneath, request_list, unedited
 from .langchain_blocks import API, decode_parts, role_of
 from .langchain_encoding import LangChainEncoder
+
+with needs_extra("langchain"):
+    from langchain_core.messages import (
+        AIMessage,
+        AIMessageChunk,
+        BaseMessage,
+        ChatMessage,
+        ChatMessageChunk,
+        FunctionMessage,
+        FunctionMessageChunk,
+        HumanMessage,
+        HumanMessageChunk,
+        SystemMessage,
+        SystemMessageChunk,
+        ToolMessage,
+        ToolMessageChunk,
+        convert_to_messages,
+    )
 
 __all__ = ["LangChainCodec"]
 
