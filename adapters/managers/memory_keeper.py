@@ -78,9 +78,11 @@ class MemoryKeeper:
         self._tell(head.session_id, "resident", held.resident if held.resident is not before else None, read.reason)
         return held.resident
 
-    async def recalled(self, head: Head, question: Message, beside: Sequence[Message]) -> Message | None:
-        """What the question asks about, beside what is in the window."""
+    async def recalled(self, head: Head, question: Message, beside: Sequence[Message], *, once: bool = False) -> Message | None:
+        """What the question asks about, beside what is in the window. `once`: for one window that leaves nothing behind."""
         held = self._held.setdefault(head.session_id, _Read())
+        if once:
+            return (await self._read(head.session_id, question, beside)).recalled
         if held.question_id != question.id:
             read = await self._read(head.session_id, question, beside)
             held.question_id, held.recalled = question.id, read.recalled

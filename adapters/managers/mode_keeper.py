@@ -129,6 +129,9 @@ class ModeKeeper:
         decision = self.policy.decide(self._situation(standing, kept, rules))
         mode = kept.mode or rules.start
         resets = decision.resets and standing.tokens_before > kept.floor_tokens  # there is something to leave behind
+        step = TRANSITIONS.get((mode, decision.mode))
+        if kept.question == standing.question_seq > 0 and not resets and step is not ModePath.DEGRADE:
+            return False  # what a question was given is not taken from it again
         if decision.mode is mode and not resets:
             if kept.proposal is not None:
                 await self._change(session_id, lambda now: attrs.evolve(now, proposal=None))
@@ -137,7 +140,7 @@ class ModeKeeper:
             await self._propose(standing, kept, decision)
             return False
         floor = (standing.question_seq, standing.tokens_before) if resets else None
-        return await self._move(session_id, decision, floor, by="policy", occupancy=standing.occupancy, expected=mode)
+        return await self._move(session_id, decision, floor, by="policy", standing=standing, expected=mode)
 
     def _situation(self, standing: Standing, kept: SessionMode, rules: ModeRules) -> ModeSituation:
         felt = self._sensed(standing)
@@ -265,7 +268,7 @@ class ModeKeeper:
         floor: tuple[int, int] | None,
         *,
         by: str,
-        occupancy: float | None = None,
+        standing: Standing | None = None,
         expected: Mode | None = None,
     ) -> bool:
         """Make a transition; False if the session is not in the mode `expected` any more, or the race was lost too often."""
@@ -283,6 +286,7 @@ class ModeKeeper:
                 now,
                 epoch=head.epoch,
                 mode=decision.mode,
+                question=0 if standing is None else standing.question_seq,
                 floor=first,
                 floor_tokens=tokens,
                 proposal=None,
@@ -295,7 +299,7 @@ class ModeKeeper:
                 "reason": decision.reason,
                 "path": "" if path is None else str(path),
                 "by": by,
-                "occupancy": None if occupancy is None else round(occupancy, 3),
+                "occupancy": None if standing is None else round(standing.occupancy, 3),
             }
             try:
                 await self._put(head, attrs.evolve(state, mode=after), self._record(f"[system] {line}", {"mode": told}))

@@ -49,14 +49,16 @@ class FoldPlace:
 class SessionMode:
     """What is kept of a session's mode: in which one it is, None for that of the rules, and who decides, None for the rules.
 
-    The task of now began with entry `floor` of `epoch`, before which there were `floor_tokens` tokens. `refused` is the entry
-    of a question, the mode that a person did not want for it, and why it was proposed. `line` tells of the last transition.
-    `rules` is a digest of the rules that were last seen.
+    A policy chose it for the `question` at that entry, if that is not 0. The task of now began with entry `floor` of `epoch`,
+    before which there were `floor_tokens` tokens. `refused` is the entry of a question, the mode that a person did not want
+    for it, and why it was proposed. `line` tells of the last transition. `rules` is a digest of the rules that were last
+    seen.
     """
 
     epoch: int = 1
     mode: Mode | None = None
     control: Control | None = None
+    question: int = 0
     floor: int = 0
     floor_tokens: int = 0
     proposal: ModeProposal | None = None
@@ -81,6 +83,7 @@ class SessionMode:
             epoch=int(value["epoch"]),
             mode=None if mode is None else Mode(mode),
             control=None if control is None else Control(control),
+            question=int(value["question"]),
             floor=int(value["floor"]),
             floor_tokens=int(value["floor_tokens"]),
             proposal=known,

@@ -70,8 +70,9 @@ class SnippetKeeper:
 
     async def found(self, head: Head, window: SessionWindow, asked: Asked, tokens: int) -> tuple[Snippet, ...]:
         """The snippets for the question that are not in the window, the best first, of `tokens` at least if there are so many."""
-        plan = window.basis.plan
-        question = (asked.message.id, head.epoch, head.incarnation, plan.turns, plan.floor, plan.min_score)
+        plan, fold = window.basis.plan, window.basis.fold
+        shown = plan.turns, plan.floor, 0 if fold is None else fold.record.seq
+        question = (asked.message.id, head.epoch, head.incarnation, plan.min_score, *shown)
         held = self._found.get(head.session_id)
         if held is None or held.question != question or held.tokens < tokens:
             held = _Found(question, tokens, await self._searched(head, window, asked, tokens))
@@ -80,6 +81,11 @@ class SnippetKeeper:
                 self._found.popitem(last=False)
         self._found.move_to_end(head.session_id)
         return held.snippets
+
+    async def message_once(self, head: Head, window: SessionWindow, asked: Asked, most: int) -> Message | None:
+        """The snippets as one message within `most` tokens, for one window that leaves nothing behind."""
+        snippets = await self._searched(head, window, asked, most)
+        return snippets_message(snippets, self.counter, most, id=f"{asked.message.id}/retrieved", question_at=asked.at)[0]
 
     async def message(self, head: Head, window: SessionWindow, asked: Asked, room: int, most: int) -> Message | None:
         """The snippets as one message within `most` tokens, and within `room`, which may shrink as the turn goes on."""

@@ -244,13 +244,13 @@ class WindowBuilder:
             window = await self._shown(head, whole, once=True)
         if basis.fold is not None and not basis.plan.snippets:
             window = await self.windows.with_fragments(head.session_id, window)
-        return await self._filled(head, window)
+        return await self._filled(head, window, once=once)
 
     async def _shown(self, head: Head, basis: Basis, *, once: bool) -> SessionWindow:
         window = await self.windows.window(head, basis, once=once)
         return await self.windows.narrowed(head.session_id, window)
 
-    async def _filled(self, head: Head, window: SessionWindow) -> SessionWindow:
+    async def _filled(self, head: Head, window: SessionWindow, *, once: bool) -> SessionWindow:
         """The window with what long-term memory knows, and what was found for its newest question, as far as there is room."""
         basis = window.basis
         asked = await self._asked(head, window)
@@ -262,10 +262,14 @@ class WindowBuilder:
             room -= self._put(first, resident, room)
             if asked is not None:
                 beside = (*window.view.messages, *first)
-                room -= self._put(late, await self.memory.recalled(head, asked.message, beside), room)
+                room -= self._put(late, await self.memory.recalled(head, asked.message, beside, once=once), room)
         if self.snippets is not None and basis.plan.snippets and asked is not None and room > 0:
             most = min(room, basis.plan.most_snippets(basis.limit - basis.system))
-            room -= self._put(late, await self.snippets.message(head, window, asked, room, most), room)
+            if once:
+                found = await self.snippets.message_once(head, window, asked, most)
+            else:
+                found = await self.snippets.message(head, window, asked, room, most)
+            room -= self._put(late, found, room)
         tokens = basis.limit - window.view.tokens - room
         return placed(window, first, late, tokens) if tokens else window
 
