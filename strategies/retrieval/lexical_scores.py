@@ -15,6 +15,7 @@ __all__ = ["LexicalScores", "lexical_scores"]
 
 _SATURATION = 1.2  # k1 of BM25
 _LENGTH = 0.5  # b of BM25; k1 and b hardly matter here
+_FEWEST = 64  # texts, at least, among which a word is rare: of two or three texts, every word is in many
 
 
 @frozen(kw_only=True)
@@ -39,9 +40,10 @@ def lexical_scores(matches: Matches, places: Mapping[int, int], *, reach: int) -
     own, edges = array("d", bytes(8 * count)), array("d", bytes(8 * (count + 1)))
     total = known = 0.0
     floor = _SATURATION * (1 - _LENGTH)
+    texts = max(matches.texts, _FEWEST)
     slope = _SATURATION * _LENGTH / (matches.mean_length or 1.0)
     for posting in matches.postings.values():
-        rarity = math.log(1 + (matches.texts - len(posting) + 0.5) / (len(posting) + 0.5))
+        rarity = math.log(1 + (texts - len(posting) + 0.5) / (len(posting) + 0.5))
         total += rarity
         found: list[int] = []
         for id, often in posting.items():
