@@ -82,7 +82,8 @@ class ModeRules:
     Below `summary_from` a session is FULL, from there on SUMMARY, and HYBRID from `hybrid_from` on (D14). SUMMARY and HYBRID keep
     the newest `keep_messages` messages at least, in whole turns; RETRIEVAL keeps the `retrieval_turns` turns before the question.
     Snippets of HYBRID may take `snippet_tokens`, and no more than `snippet_share` of the room; those of RETRIEVAL, which stand
-    for the history, `retrieval_tokens` of what is left. They have a score of `min_score` at least.
+    for the history, `retrieval_tokens` of what is left. The former have a score of `min_score` at least, the latter of
+    `retrieval_min_score`: a question that is about nothing that was said brings back nothing in HYBRID (R151).
     A signal counts from `signal_score` on. `control` is who decides. `reset_to` is the mode of a new task.
 
     Raises `InvalidArgument` for a setting outside of its domain.
@@ -98,11 +99,12 @@ class ModeRules:
     snippet_share: float = 0.30
     retrieval_tokens: int = 16_000
     min_score: float = 0.2
+    retrieval_min_score: float = 0.0
     signal_score: float = 0.5
     reset_to: Mode = Mode.FULL
 
     def __attrs_post_init__(self) -> None:
-        for name in ("summary_from", "hybrid_from", "snippet_share", "min_score", "signal_score"):
+        for name in ("summary_from", "hybrid_from", "snippet_share", "min_score", "retrieval_min_score", "signal_score"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise InvalidArgument(f"{name} is {value!r}; it must be a number from 0 to 1", name=name, value=value)
@@ -281,7 +283,7 @@ class ControlsMode(Port):
     Caller guarantees, concurrency, lifetime: as `ContextManager`. Errors: also `InvalidArgument`, and `CapabilityNotSupported`
     from a manager that was built without modes.
     Latitude: which modes the manager can make up without a retriever or a folding strategy; whether SUMMARY brings back words of
-    what is folded.
+    what is folded; for how long what was rejected is not proposed again.
     """
 
     async def mode_state(self, session_id: str) -> ModeState:

@@ -58,7 +58,7 @@ def plan_of(kept: SessionMode, rules: ModeRules, *, folds: bool) -> WindowPlan:
         folded=folds and mode in SHOWS_FOLDS,
         snippets=_most(mode, rules),
         snippet_share=rules.snippet_share,
-        min_score=rules.min_score,
+        min_score=rules.retrieval_min_score if mode is Mode.RETRIEVAL else rules.min_score,
         remembers=mode is not Mode.ZERO_SHOT,
     )
 

@@ -92,7 +92,10 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "snippet_tokens": Setting(kind="count", text="The most tokens of snippets in mode hybrid."),
         "snippet_share": Setting(kind="share", text="The most that snippets take of the room in mode hybrid."),
         "retrieval_tokens": Setting(kind="count", text="The most tokens of snippets in mode retrieval."),
-        "min_score": Setting(kind="share", text="Snippets with a lower score are left out. A lower one brings back more."),
+        "min_score": Setting(
+            kind="share", text="Snippets with a lower score are left out in mode hybrid. A lower one brings back more."
+        ),
+        "retrieval_min_score": Setting(kind="share", text="The same in mode retrieval, where snippets stand for the history."),
         "signal_score": Setting(kind="share", text="How sure a signal has to be to count, such as that a new task begins."),
         "reset_to": Setting(kind="choice", choices=(Mode.FULL, Mode.ZERO_SHOT), text="The mode that a new task begins in."),
     }
