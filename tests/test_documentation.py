@@ -5,10 +5,11 @@ import re
 import shlex
 from pathlib import Path
 
+import attrs
 import pytest
 
 from contextport.adapters.command_line.main import main
-from contextport.contracts import errors, events, from_chat
+from contextport.contracts import ModeRules, ModeSituation, ModeState, Query, errors, events, from_chat
 from contextport.strategies import arrange
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,7 +66,7 @@ def test_readme_shows_what_its_first_command_prints(capsys: pytest.CaptureFixtur
     assert main(shlex.split(command)) == 0
     out, err = capsys.readouterr()
     [shown] = blocks(ROOT / "README.md", "text")
-    assert [line for line in shown.splitlines() if line not in err.splitlines()] == []
+    assert shown == err
     assert json.loads(out)
 
 
@@ -90,6 +91,22 @@ def test_every_error_and_event_is_explained() -> None:
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) <= set(errors.__all__)
     told = (ROOT / "docs" / "for-operators.md").read_text("utf-8")
     assert set(re.findall(r"^\| `(\w+)` \| (?!`)", told, re.MULTILINE)) <= {kind.value for kind in events.EventKind}
+
+
+def test_every_setting_of_rules_is_told_with_its_default() -> None:
+    page = (ROOT / "docs" / "retrieval.md").read_text("utf-8").partition("### The rules\n")[2]
+    told = dict(re.findall(r"^\| `(\w+)` \| `?([\w.]+)`? \|", page, re.MULTILINE))
+    defaults = attrs.asdict(ModeRules())
+    assert told.keys() == defaults.keys()
+    assert {name: type(defaults[name])(value) for name, value in told.items()} == defaults
+
+
+def test_every_field_that_is_looked_up_is_told() -> None:
+    authors, retrieval = ((ROOT / "docs" / f"{page}.md").read_text("utf-8") for page in ("for-adapter-authors", "retrieval"))
+    for page, kind in ((authors, Query), (authors, ModeSituation), (retrieval, ModeState)):
+        rows = [re.findall(r"`(\w+)`", row) for row in re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)]
+        told = {name for row in rows for name in row}
+        assert [one.name for one in attrs.fields(kind) if one.name not in told] == []
 
 
 def test_decisions_are_numbered_without_holes() -> None:
