@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any
@@ -59,7 +58,7 @@ from contextport.strategies.tool_results import IngestPolicy
 
 from .compression_guard import CompressionGuard
 from .context_report import context_of, figures_of, stats_of
-from .engine_arguments import check_companions, check_kind, check_number, check_ports, check_tokens, check_tools
+from .engine_arguments import check_companions, check_kind, check_number, check_ports, check_tokens, check_tools, config_digest
 from .fold_schedule import FoldSchedule
 from .history_folder import HistoryFolder
 from .memory_keeper import MemoryKeeper
@@ -146,7 +145,6 @@ class ContextEngine:
         self._learner = counter if provides(counter, LearnsFromUsage) else None
         self._ingest = ingest
         self._strategy = chosen
-        self._strict = strict
         self._budget = budget if budget is not None else Budget.from_limits(Limits(source="default"))
         self._tools = tuple(tools)
         self._tool_tokens = counter.count_tools(tools)
@@ -179,15 +177,20 @@ class ContextEngine:
         )
         self._modes: ModeKeeper | None = None
         if modes is not None:
-            felt, guard = senses or ModeSenses(), ModeGuard(policy=modes, report=self._emit)
-            self._modes = ModeKeeper(policy=guard, senses=felt, store=store, counter=counter, clock=clock, report=self._emit)
+            felt, guard, emit = senses or ModeSenses(), ModeGuard(policy=modes, report=self._emit), self._emit
+            self._modes = ModeKeeper(
+                policy=guard, senses=felt, store=store, counter=counter, clock=clock, report=emit, can_fold=folds
+            )
         self._searches = retriever if provides(retriever, IndexesHistory) else None
         snippets: SnippetKeeper | None = None
         if retriever is not None or knowledge is not None:
             snippets = SnippetKeeper(history=retriever, knowledge=knowledge, counter=counter, report=self._emit, others=search_in)
         remembered: MemoryKeeper | None = None
         if memory is not None and scope_of is not None:  # the scope of a session alone knows nothing that it does not
-            remembered = MemoryKeeper(memory=memory, scope_of=scope_of, counter=counter, clock=clock, report=self._emit)
+            room = self._windows.room(None, None).limit
+            remembered = MemoryKeeper(
+                memory=memory, scope_of=scope_of, counter=counter, clock=clock, report=self._emit, room=room
+            )
         self._builder = WindowBuilder(
             store=store,
             counter=counter,
@@ -197,7 +200,8 @@ class ContextEngine:
             snippets=snippets,
             memory=remembered,
         )
-        self._config = self._digest()
+        put_in = [type(part).__name__ for part in (modes, retriever, knowledge, remembered) if part is not None]
+        self._config = config_digest(repr(chosen), counter.name, repr(self._budget), self._tool_tokens, strict, *put_in)
         self._most_of_a_result = self._windows.room(None, None).limit // 4  # fixed: a message that comes again is shortened alike
 
     # --- adding -------------------------------------------------------------------------------------------------------
@@ -436,11 +440,6 @@ class ContextEngine:
     def _emit(self, session_id: str, kind: EventKind, data: dict[str, Json]) -> None:
         if self._sink is not None:
             self._sink.emit(Event(kind=kind, session_id=session_id, data=data))
-
-    def _digest(self) -> str:
-        """Names the configuration in receipts: what would make the same log give another window."""
-        parts = (repr(self._strategy), self._counter.name, repr(self._budget), self._tool_tokens, self._strict)
-        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def _own_scope(session_id: str) -> MemoryScope:

@@ -1,12 +1,13 @@
-"""What the engine is made with, checked before anything is done with it."""
+"""What the engine is made with, checked before anything is done with it, and named in receipts."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 
 from contextport.contracts import InvalidArgument, verify
 
-__all__ = ["check_companions", "check_kind", "check_number", "check_ports", "check_tokens", "check_tools"]
+__all__ = ["check_companions", "check_kind", "check_number", "check_ports", "check_tokens", "check_tools", "config_digest"]
 
 
 def check_ports(parts: Sequence[tuple[object, type]]) -> None:
@@ -48,3 +49,8 @@ def check_tools(tools: object) -> None:
     """Raise `InvalidArgument` unless it is a list of something."""
     if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Sequence):
         raise InvalidArgument(f"tools is a {type(tools).__name__}; it must be a list of tool schemas")
+
+
+def config_digest(*parts: object) -> str:
+    """Names a configuration in receipts: what would make the same log give another window."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

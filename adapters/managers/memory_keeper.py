@@ -16,12 +16,13 @@ __all__ = ["MemoryKeeper"]
 Report = Callable[[str, EventKind, dict[str, Json]], None]
 
 _MOST_SESSIONS = 1024  # sessions for which something read is held
+_RESIDENT_TOKENS, _RECALLED_TOKENS = 400, 600  # at most; an eighth and a sixth of a small room
 _STALE_SECONDS = 3600.0  # providers have dropped their caches by then, so that nothing is lost by reading anew
 
 
 @define
 class _Read:
-    """What was read for a session: `resident` for the fold at `place`, `recalled` for the question `question_id`.
+    """What was read for a session: `resident` for the fold at `place`, `recalled` for `question`.
 
     `failed` says that the resident part did not come; it is asked for again with the next turn.
     """
@@ -31,7 +32,7 @@ class _Read:
     at: float = 0.0
     failed: bool = False
     resident: Message | None = None
-    question_id: str = ""
+    question: tuple[object, ...] = ()
     recalled: Message | None = None
 
 
@@ -39,9 +40,10 @@ class _Read:
 class MemoryKeeper:
     """Reads `memory` for the sessions whose scope `scope_of` tells.
 
-    The resident part stands early in the window, so what is new in it shows only where the prefix changes anyway: after a fold, a
-    clear, or an hour. What is gone, because it was forgotten or no longer holds, is gone with the next turn. What a question asks
-    about is read once for each question.
+    The resident part stands early in the window, so what is new in it shows only where the prefix changes anyway: after a
+    fold, a clear, or an hour without a question. What is gone, because it was forgotten or no longer holds, is gone with the
+    next turn. What a question asks about is read once for each question. `room` is what windows have beside system prompts,
+    in tokens.
     """
 
     memory: LongTermMemory
@@ -49,11 +51,13 @@ class MemoryKeeper:
     counter: TokenCounter
     clock: Callable[[], float]
     report: Report
+    room: int
     _reader: MemoryReader = field(init=False)
     _held: OrderedDict[str, _Read] = field(init=False, factory=OrderedDict[str, _Read])
 
     def __attrs_post_init__(self) -> None:
-        self._reader = MemoryReader(self.memory, self.counter)
+        resident, recalled = min(_RESIDENT_TOKENS, self.room // 8), min(_RECALLED_TOKENS, self.room // 6)
+        self._reader = MemoryReader(self.memory, self.counter, resident_tokens=resident, recalled_tokens=recalled)
 
     async def resident(self, head: Head, fold: int) -> Message | None:
         """Who the user is and what always holds, for windows that begin with the fold at that entry."""
@@ -72,9 +76,9 @@ class MemoryKeeper:
         if read.reason:
             held.resident = before if held.place == place else None
         elif not stands or held.failed or not _lines(before) <= _lines(read.resident):
-            held.resident, held.at = read.resident, now
+            held.resident = read.resident
         held.failed = bool(read.reason)
-        held.place, held.turn = place, head.turn
+        held.place, held.turn, held.at = place, head.turn, now
         self._tell(head.session_id, "resident", held.resident if held.resident is not before else None, read.reason)
         return held.resident
 
@@ -83,9 +87,10 @@ class MemoryKeeper:
         held = self._held.setdefault(head.session_id, _Read())
         if once:
             return (await self._read(head.session_id, question, beside)).recalled
-        if held.question_id != question.id:
+        place = head.incarnation, head.epoch, question.id
+        if held.question != place:
             read = await self._read(head.session_id, question, beside)
-            held.question_id, held.recalled = question.id, read.recalled
+            held.question, held.recalled = place, read.recalled
             self._tell(head.session_id, "recalled", read.recalled, read.reason)
         return held.recalled
 

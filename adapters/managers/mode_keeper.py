@@ -46,6 +46,7 @@ from contextport.strategies.modes import AsksAboutEarlyDetails, BeginsNewTask, N
 
 from .mode_guard import ModeGuard
 from .session_state import SessionMode, SessionState
+from .window_plan import SHOWS_FOLDS
 
 __all__ = ["ModeKeeper", "ModeSenses", "Standing"]
 
@@ -93,7 +94,7 @@ class Standing:
 class _Felt:
     """What the signals said of a question."""
 
-    question_id: str
+    question: tuple[object, ...]
     new_task: Sensed
     asks_early: Sensed
     needs_knowledge: Sensed
@@ -109,24 +110,35 @@ class ModeKeeper:
     counter: TokenCounter
     clock: Callable[[], float]
     report: Report
+    can_fold: bool
     _felt: OrderedDict[str, _Felt] = field(init=False, factory=OrderedDict[str, _Felt])
-    _rules: dict[str, str] = field(init=False, factory=dict[str, str])
+    _rules: dict[str, tuple[str, Mode]] = field(init=False, factory=dict[str, tuple[str, Mode]])
 
-    def has_sensed(self, session_id: str, question: Message) -> bool:
+    def has_sensed(self, head: Head, question: Message) -> bool:
         """Whether the signals have looked at this question of the session."""
-        felt = self._felt.get(session_id)
-        return felt is not None and felt.question_id == question.id
+        felt = self._felt.get(head.session_id)
+        return felt is not None and felt.question == _place(head, question)
+
+    async def note_rules(self, session_id: str, kept: SessionMode) -> bool:
+        """Put into the log that other rules hold from here on, if so (R184). The mode stays what it was."""
+        rules = self.policy.rules_for(session_id)
+        digest = digest_of(rules)
+        known, start = self._rules.get(session_id, (kept.rules, rules.start))
+        self._rules[session_id] = digest, rules.start
+        if kept.rules == digest or known in ("", digest):  # the first that are seen are no change
+            return False
+        said: dict[str, Json] = {"rules": {**attrs.asdict(rules)}}
+        record = self._record("[system] context rules: changed", said)
+        return await self._change(session_id, lambda now: attrs.evolve(now, rules=digest, mode=now.mode or start), record)
 
     async def before_window(self, standing: Standing, kept: SessionMode) -> bool:
         """Change the session's mode, or propose to, as the policy decides. Returns whether the mode is another now."""
         session_id = standing.head.session_id
         rules = self.policy.rules_for(session_id)
-        if kept.rules != digest_of(rules):
-            kept = await self._note_rules(session_id, kept, rules)
         control = kept.control or rules.control
-        if control is Control.MANUAL:
-            return False
         decision = self.policy.decide(self._situation(standing, kept, rules))
+        if decision.mode in SHOWS_FOLDS and not self.can_fold:
+            return False
         mode = kept.mode or rules.start
         resets = decision.resets and standing.tokens_before > kept.floor_tokens  # there is something to leave behind
         step = TRANSITIONS.get((mode, decision.mode))
@@ -134,13 +146,13 @@ class ModeKeeper:
             return False  # what a question was given is not taken from it again
         if decision.mode is mode and not resets:
             if kept.proposal is not None:
-                await self._change(session_id, lambda now: attrs.evolve(now, proposal=None))
+                await self._change(session_id, lambda now: attrs.evolve(now, proposal=None), as_it_was=kept)
             return False
         if control is Control.SEMI_AUTOMATIC:
             await self._propose(standing, kept, decision)
             return False
         floor = (standing.question_seq, standing.tokens_before) if resets else None
-        return await self._move(session_id, decision, floor, by="policy", standing=standing, expected=mode)
+        return await self._move(session_id, decision, floor, by="policy", standing=standing, as_it_was=kept)
 
     def _situation(self, standing: Standing, kept: SessionMode, rules: ModeRules) -> ModeSituation:
         felt = self._sensed(standing)
@@ -164,10 +176,11 @@ class ModeKeeper:
         session_id, turn = standing.head.session_id, standing.turn
         felt = self._felt.get(session_id)
         if turn is None:
-            return _Felt("", _NOTHING, _NOTHING, _NOTHING)
-        if felt is None or felt.question_id != turn.question.id:
+            return _Felt((), _NOTHING, _NOTHING, _NOTHING)
+        question = _place(standing.head, turn.question)
+        if felt is None or felt.question != question:
             signals = (self.senses.new_task, self.senses.asks_early, self.senses.needs_knowledge)
-            felt = _Felt(turn.question.id, *[self.policy.sense(session_id, signal, turn) for signal in signals])
+            felt = _Felt(question, *[self.policy.sense(session_id, signal, turn) for signal in signals])
             self._felt[session_id] = felt
             if len(self._felt) > _MOST_SESSIONS:
                 idle, _ = self._felt.popitem(last=False)
@@ -191,10 +204,14 @@ class ModeKeeper:
 
     async def set_mode(self, session_id: str, mode: Mode, *, new_task: bool) -> ModeState:
         """Put the session into a mode, where it stays: control becomes manual."""
+        kept = await self.state(session_id)
+        if kept.mode is mode and not new_task:
+            return await self.set_control(session_id, Control.MANUAL)
         head = await self.store.head(session_id)
         floor = (head.last_seq + 1, head.tokens) if new_task else None
-        await self.set_control(session_id, Control.MANUAL)
         await self._move(session_id, ModeDecision(mode=mode, reason="asked", resets=new_task), floor, by="host")
+        if kept.control is not Control.MANUAL:
+            self.report(session_id, EventKind.CONTROL_CHANGED, {"control": str(Control.MANUAL)})
         return await self.state(session_id)
 
     async def set_control(self, session_id: str, control: Control | None) -> ModeState:
@@ -202,7 +219,9 @@ class ModeKeeper:
         before = _kept(await self.store.head(session_id)).control
         if before is not control:
             told = control or self.policy.rules_for(session_id).control
-            await self._must_change(session_id, lambda now: attrs.evolve(now, control=control), f"context control: {told}")
+            record = self._record(f"[system] context control: {told}", {})
+            if not await self._change(session_id, lambda now: attrs.evolve(now, control=control), record):
+                raise StateConflict(f"the state lost {_TRIES} races against other writers; try again", session_id=session_id)
             self.report(session_id, EventKind.CONTROL_CHANGED, {"control": str(told)})
         return await self.state(session_id)
 
@@ -217,14 +236,16 @@ class ModeKeeper:
             )
             floor = proposal.seq, head.tokens - sum([entry.tokens for entry in after if entry.message.in_conversation])
         decision = ModeDecision(mode=proposal.mode, reason=proposal.reason, resets=proposal.resets)
-        await self._move(session_id, decision, floor, by="confirmed")
+        if not await self._move(session_id, decision, floor, by="confirmed", proposal=proposal):
+            await self._proposal(session_id, proposal_id)  # somebody else was first
         return await self.state(session_id)
 
     async def reject(self, session_id: str, proposal_id: str) -> ModeState:
         """Drop the proposed transition. It is not proposed again for the question, nor for the same reason for some time."""
         proposal = await self._proposal(session_id, proposal_id)
         refused = (await self.store.head(session_id)).turn or proposal.seq, str(proposal.mode), proposal.reason
-        await self._must_change(session_id, lambda now: attrs.evolve(now, proposal=None, refused=refused))
+        if not await self._change(session_id, lambda now: attrs.evolve(now, proposal=None, refused=refused), proposal=proposal):
+            await self._proposal(session_id, proposal_id)  # somebody else was first
         self.report(session_id, EventKind.MODE_REJECTED, {"mode": str(proposal.mode), "reason": proposal.reason})
         return await self.state(session_id)
 
@@ -257,7 +278,7 @@ class ModeKeeper:
             resets=decision.resets,
         )
         session_id = standing.head.session_id
-        if await self._change(session_id, lambda now: attrs.evolve(now, proposal=proposal)):
+        if await self._change(session_id, lambda now: attrs.evolve(now, proposal=proposal), as_it_was=kept):
             told: dict[str, Json] = {"proposal": proposal.id, "mode": str(proposal.mode), "reason": proposal.reason}
             self.report(session_id, EventKind.MODE_PROPOSED, told)
 
@@ -269,15 +290,18 @@ class ModeKeeper:
         *,
         by: str,
         standing: Standing | None = None,
-        expected: Mode | None = None,
+        as_it_was: SessionMode | None = None,
+        proposal: ModeProposal | None = None,
     ) -> bool:
-        """Make a transition; False if the session is not in the mode `expected` any more, or the race was lost too often."""
+        """Make a transition. False if the session is not `as_it_was` any more, or the proposal is not pending, or the race was
+        lost too often.
+        """
         for _ in range(_TRIES):
             head = await self.store.head(session_id)
             state = SessionState.of(head)
             now = state.mode or SessionMode(epoch=head.epoch)
             before = now.mode or self.policy.rules_for(session_id).start
-            if expected is not None and before is not expected:
+            if not _stands(now, as_it_was, proposal):
                 return False
             line = mode_line(before, decision.mode) + (", a new task" if decision.resets else "")
             path = ModePath.RESET if decision.resets else TRANSITIONS.get((before, decision.mode))
@@ -286,6 +310,8 @@ class ModeKeeper:
                 now,
                 epoch=head.epoch,
                 mode=decision.mode,
+                control=Control.MANUAL if by == "host" else now.control,
+                rules=digest_of(self.policy.rules_for(session_id)),
                 question=0 if standing is None else standing.question_seq,
                 floor=first,
                 floor_tokens=tokens,
@@ -311,29 +337,22 @@ class ModeKeeper:
             raise StateConflict(f"the mode lost {_TRIES} races against other writers; try again", session_id=session_id)
         return False
 
-    async def _note_rules(self, session_id: str, kept: SessionMode, rules: ModeRules) -> SessionMode:
-        """Put into the log that other rules hold from here on (R184)."""
-        digest = digest_of(rules)
-        known = kept.rules or self._rules.get(session_id)
-        self._rules[session_id] = digest
-        if known is None or known == digest:  # the first that are seen are no change
-            return attrs.evolve(kept, rules=digest)
-        said: dict[str, Json] = {"rules": {**attrs.asdict(rules)}}
-        record = self._record("[system] context rules: changed", said)
-        await self._change(session_id, lambda now: attrs.evolve(now, rules=digest), record)
-        return attrs.evolve(kept, rules=digest)
-
-    async def _must_change(self, session_id: str, change: Callable[[SessionMode], SessionMode], line: str = "") -> None:
-        record = self._record(f"[system] {line}", {}) if line else None
-        if not await self._change(session_id, change, record):
-            raise StateConflict(f"the state lost {_TRIES} races against other writers; try again", session_id=session_id)
-
-    async def _change(self, session_id: str, change: Callable[[SessionMode], SessionMode], record: Message | None = None) -> bool:
-        """Change what is kept of the mode; False if the race was lost too often."""
+    async def _change(
+        self,
+        session_id: str,
+        change: Callable[[SessionMode], SessionMode],
+        record: Message | None = None,
+        *,
+        as_it_was: SessionMode | None = None,
+        proposal: ModeProposal | None = None,
+    ) -> bool:
+        """Change what is kept of the mode. False where `_move` says so."""
         for _ in range(_TRIES):
             head = await self.store.head(session_id)
             state = SessionState.of(head)
             now = state.mode or SessionMode(epoch=head.epoch)
+            if not _stands(now, as_it_was, proposal):
+                return False
             try:
                 await self._put(head, attrs.evolve(state, mode=change(now)), record)
             except StateConflict:
@@ -356,6 +375,18 @@ class ModeKeeper:
 def digest_of(rules: ModeRules) -> str:
     """A name for the rules: equal rules have the same."""
     return hashlib.sha256(repr(rules).encode()).hexdigest()[:12]
+
+
+def _stands(now: SessionMode, as_it_was: SessionMode | None, proposal: ModeProposal | None) -> bool:
+    """Whether nobody has changed what a change was decided on."""
+    if proposal is not None and (now.proposal is None or now.proposal.id != proposal.id):
+        return False
+    return as_it_was is None or attrs.evolve(now, rules=as_it_was.rules) == as_it_was
+
+
+def _place(head: Head, question: Message) -> tuple[object, ...]:
+    """A question of one epoch of one incarnation: ids of messages may be used again."""
+    return head.incarnation, head.epoch, question.id
 
 
 def _kept(head: Head) -> SessionMode:

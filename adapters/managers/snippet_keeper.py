@@ -9,15 +9,18 @@ from collections.abc import Callable, Sequence
 from attrs import define, field, frozen
 
 from contextport.contracts import EventKind, Head, Json, Message, Query, Retriever, Snippet, TokenCounter, message_tokens
+from contextport.strategies import is_system, newest_question
 from contextport.strategies.retrieval import snippets_message
 
-from .session_window import SessionWindow
+from .session_window import SessionWindow, View
 
 __all__ = ["Asked", "SnippetKeeper"]
 
 Report = Callable[[str, EventKind, dict[str, Json]], None]
 
 _MOST_SESSIONS = 1024  # sessions whose newest question has its snippets held
+_MOST_SNIPPETS = 1024  # of one answer; what follows ranks too low to matter
+_MOST_LEFT = 8  # calls that never came back, after which nothing is searched before one does
 _SECONDS = 2.0  # how long a window waits for a search
 
 
@@ -52,6 +55,7 @@ class SnippetKeeper:
     report: Report
     others: Callable[[str], Sequence[str]] | None = None
     seconds: float = _SECONDS
+    _left: set[asyncio.Future[tuple[Snippet, ...]]] = field(init=False, factory=set[asyncio.Future[tuple[Snippet, ...]]])
     _found: OrderedDict[str, _Found] = field(init=False, factory=OrderedDict[str, _Found])
 
     def others_of(self, session_id: str) -> tuple[str, ...]:
@@ -70,8 +74,8 @@ class SnippetKeeper:
 
     async def found(self, head: Head, window: SessionWindow, asked: Asked, tokens: int) -> tuple[Snippet, ...]:
         """The snippets for the question that are not in the window, the best first, of `tokens` at least if there are so many."""
-        plan, fold = window.basis.plan, window.basis.fold
-        shown = plan.turns, plan.floor, 0 if fold is None else fold.record.seq
+        plan, fold, view = window.basis.plan, window.basis.fold, window.view
+        shown = plan.turns, plan.floor, 0 if fold is None else fold.record.seq, newest_question(view.messages), _first_said(view)
         question = (asked.message.id, head.epoch, head.incarnation, plan.min_score, *shown)
         held = self._found.get(head.session_id)
         if held is None or held.question != question or held.tokens < tokens:
@@ -121,10 +125,43 @@ class SnippetKeeper:
 
     async def _ask(self, name: str, retriever: Retriever, query: Query, tokens: int) -> tuple[Snippet, ...]:
         """The answer of a retriever; none where it fails or takes too long, since a window does not depend on it."""
+        if len(self._left) >= _MOST_LEFT:
+            return self._without(name, query, "busy")
+        call = asyncio.ensure_future(retriever.retrieve(query, max_tokens=tokens))
         try:
-            async with asyncio.timeout(self.seconds):
-                return await retriever.retrieve(query, max_tokens=tokens)
-        except Exception as error:  # a retriever is foreign code
-            told: dict[str, Json] = {"retriever": name, "error": type(error).__name__}
-            self.report(query.session_id, EventKind.RETRIEVAL_FAILED, told)
-            return ()
+            await asyncio.wait({call}, timeout=self.seconds)
+        finally:
+            if not call.done():  # it is left to itself: foreign code may take its time to end, or never do
+                call.cancel()
+                self._left.add(call)
+                call.add_done_callback(self._came_back)
+        if not call.done():
+            return self._without(name, query, "TimeoutError")
+        if call.cancelled():
+            return self._without(name, query, "CancelledError")
+        error = call.exception()
+        if error is not None:
+            return self._without(name, query, type(error).__name__)
+        answer: object = call.result()
+        if not isinstance(answer, tuple) or not all(isinstance(one, Snippet) and _is_sound(one) for one in answer):
+            return self._without(name, query, "no snippets")
+        return answer[:_MOST_SNIPPETS]
+
+    def _without(self, name: str, query: Query, error: str) -> tuple[Snippet, ...]:
+        self.report(query.session_id, EventKind.RETRIEVAL_FAILED, {"retriever": name, "error": error})
+        return ()
+
+    def _came_back(self, call: asyncio.Future[tuple[Snippet, ...]]) -> None:
+        self._left.discard(call)
+        if not call.cancelled():
+            call.exception()  # nobody else asks for it
+
+
+def _is_sound(snippet: Snippet) -> bool:
+    """Whether it holds what its fields say, so that it can be written down."""
+    texts = (snippet.text, snippet.session_id, snippet.message_id, snippet.role, snippet.speaker, snippet.source)
+    return all(isinstance(text, str) for text in texts) and isinstance(snippet.at, float | int | None)
+
+
+def _first_said(view: View) -> str:
+    return next((message.id for message in view.messages if message.in_conversation and not is_system(message)), "")

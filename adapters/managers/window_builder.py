@@ -9,8 +9,10 @@ import attrs
 from attrs import define, field
 
 from contextport.contracts import (
+    BudgetTooSmall,
     CapabilityNotSupported,
     ContextStore,
+    Control,
     Entry,
     Head,
     Message,
@@ -37,7 +39,6 @@ __all__ = ["Built", "WindowBuilder"]
 
 _MOST_SESSIONS = 1024  # sessions whose newest question is held
 _BEFORE = 6  # messages before a question that signals see
-_FIRST_SEARCH = 512  # tokens of a search that is only to tell whether there is something
 
 
 @define
@@ -60,8 +61,8 @@ class WindowBuilder:
     modes: ModeKeeper | None = None
     snippets: SnippetKeeper | None = None
     memory: MemoryKeeper | None = None
-    _questions: dict[str, tuple[tuple[str, int, int], Asked]] = field(
-        init=False, factory=dict[str, tuple[tuple[str, int, int], Asked]]
+    _questions: dict[str, tuple[tuple[object, ...], Asked]] = field(
+        init=False, factory=dict[str, tuple[tuple[object, ...], Asked]]
     )
 
     async def built(self, session_id: str, max_tokens: int | None) -> Built:
@@ -132,6 +133,11 @@ class WindowBuilder:
 
     async def _after_mode(self, modes: ModeKeeper, head: Head, basis: Basis) -> tuple[Head, Basis, bool]:
         """Head and basis after the mode was decided on, and whether folds are shown from here on."""
+        if await modes.note_rules(head.session_id, basis.mode or SessionMode(epoch=head.epoch)):
+            head = await self.store.head(head.session_id)
+            basis = await self._basis(head, None)
+        if basis.plan.control is Control.MANUAL:
+            return head, basis, False
         window = await self._shown(head, basis, once=False)
         standing = await self._standing(modes, head, window)
         if not await modes.before_window(standing, basis.mode or SessionMode(epoch=head.epoch)):
@@ -172,9 +178,14 @@ class WindowBuilder:
         found: tuple[float, ...] | None = None
         others = () if self.snippets is None else self.snippets.others_of(head.session_id)
         hides = window.region.messages > window.view.said or bool(others)
-        sensed = modes.has_sensed(head.session_id, asked.message)
-        if self.snippets is not None and self.snippets.history is not None and hides and not sensed:
-            found = tuple([snippet.score for snippet in await self.snippets.found(head, window, asked, _FIRST_SEARCH)])
+        sensed = modes.has_sensed(head, asked.message)
+        basis = window.basis
+        is_alone = basis.plan.mode is Mode.ZERO_SHOT  # each question by itself, whatever was said
+        if self.snippets is not None and self.snippets.history is not None and hides and not sensed and not is_alone:
+            rules = self._rules(head.session_id)
+            most = min(rules.snippet_tokens, int((basis.limit - basis.system) * rules.snippet_share))
+            snippets = await self.snippets.found(head, window, asked, most)
+            found = tuple(sorted([snippet.score for snippet in snippets if snippet.session_id], reverse=True))
         before = () if sensed else tuple(islice(_before(window, asked.seq), _BEFORE))
         earlier = next(_before(window, asked.seq), None)
         since = None if earlier is None or asked.at is None else max(0.0, asked.at - (earlier.message.created_at or earlier.at))
@@ -192,7 +203,7 @@ class WindowBuilder:
         if question is None:
             return None
         message, live = window.view.messages[question], window.basis.live
-        place = message.id, head.epoch, 0 if live is None else live.record.seq
+        place = message.id, head.epoch, head.incarnation, 0 if live is None else live.record.seq
         held = self._questions.get(head.session_id)
         if held is not None and held[0] == place:
             return attrs.evolve(held[1], message=message)
@@ -238,13 +249,23 @@ class WindowBuilder:
         if basis.plan is NO_MODES and self.memory is None:
             window = await self.windows.window(head, basis, once=once)
             return window if basis.fold is None else await self.windows.with_fragments(head.session_id, window)
-        window = await self._shown(head, basis, once=once)
-        if basis.reserve and _cuts_question(window):  # what is put in yields to the question
+        reserving = await self._reserving(head, basis, once=once)
+        if reserving is None or (basis.reserve and _cuts_question(reserving)):  # what is put in yields to the question
             whole = attrs.evolve(basis, room=basis.room.with_more(basis.reserve), reserve=0)
-            window = await self._shown(head, whole, once=True)
+            reserving = await self._shown(head, whole, once=True)
+        window = reserving
         if basis.fold is not None and not basis.plan.snippets:
             window = await self.windows.with_fragments(head.session_id, window)
         return await self._filled(head, window, once=once)
+
+    async def _reserving(self, head: Head, basis: Basis, *, once: bool) -> SessionWindow | None:
+        """The window with room for what is put in; None where it cannot get so small."""
+        try:
+            return await self._shown(head, basis, once=once)
+        except BudgetTooSmall:
+            if not basis.reserve:
+                raise
+            return None
 
     async def _shown(self, head: Head, basis: Basis, *, once: bool) -> SessionWindow:
         window = await self.windows.window(head, basis, once=once)

@@ -37,6 +37,7 @@ __all__ = ["WindowKeeper"]
 
 Report = Callable[[str, EventKind, dict[str, Json]], None]
 
+_MOST_RESERVED = 0.5  # of the room, for what is put in beside the conversation
 _MOST_PENDING = 512  # adds remembered between two windows of a session; beyond that its window is read again
 
 
@@ -131,18 +132,19 @@ class WindowKeeper:
         if basis.plan.turns is None and (basis.fold is not None or not basis.plan.floor):
             return window
         entries = window.region.entries
-        start = _start_of(entries, basis)
+        region = window.region
+        start = _start_of(entries, basis, len(entries) - len(region.tail) - len(region.later))
         if not start:
             return window
         shown = entries[start:]
-        region = Region(
+        narrow = Region(
             kept=(),
             tail=shown,
             messages=len(shown) + _missing(shown, window.region),
             tokens=sum([entry.tokens for entry in shown]),
             last_seq=window.region.last_seq,
         )
-        view = await self._view(session_id, region, window.basis.prompt, window.basis.room)
+        view = await self._view(session_id, narrow, basis.prompt, basis.room)
         return attrs.evolve(window, view=view)
 
     def _shared(self, prompt: Message | None, max_tokens: int | None, plan: WindowPlan, extra: int) -> tuple[Room, int, int]:
@@ -151,8 +153,9 @@ class WindowKeeper:
         if not extra and not plan.snippets:
             return room, 0, 0
         outside = int(self.budget.tool_reserve / room.ratio) if max_tokens is None else 0
-        wanted = extra + plan.reserve_in(room.limit - self.size_of(prompt))
-        reserve = max(0, wanted - outside)
+        free = room.limit - self.size_of(prompt)
+        wanted = extra + plan.reserve_in(free)
+        reserve = min(max(0, wanted - outside), int(free * _MOST_RESERVED))
         smaller = room.with_more(-reserve)
         return smaller, room.limit - smaller.limit, outside
 
@@ -160,11 +163,11 @@ class WindowKeeper:
         """The session's window at `head`: the held one, grown by what is new, or a fresh one, which is held unless `once`."""
         held = None if once else self.held.get(head.session_id)
         if held is not None and held.window.basis is basis:
+            window = held.window  # another task may hold a later one by the time that something was read
             new = held.added(head)
             if new is None:
-                new = await self._read_new(head, held.window.region.last_seq)
+                new = await self._read_new(head, window.region.last_seq)
             if new is not None:
-                window = held.window
                 if new:
                     note_sizes(new, self.counter)
                     said = [entry for entry in new if entry.message.in_conversation]
@@ -220,6 +223,8 @@ class WindowKeeper:
         held = self.held.get(session_id)
         if held is None:
             return None
+        if not held.window.basis.plan.folded:
+            return None
         window, added = held.window, [e for e in held.pending.values() if e.message.in_conversation]
         region, basis = window.region, window.basis
         head = Head(
@@ -254,7 +259,8 @@ class WindowKeeper:
     def _hold(self, session_id: str, held: _Session | None, window: SessionWindow) -> SessionWindow:
         """Keep the window for the next call, and forget the session that was used longest ago."""
         if held is not None and self.held.get(session_id) is held:
-            held.advance(window)
+            if held.window.basis is not window.basis or held.window.region.last_seq <= window.region.last_seq:
+                held.advance(window)
         else:
             self.held[session_id] = _Session(session_id, window)
             if len(self.held) > self.most_held:
@@ -308,15 +314,16 @@ class WindowKeeper:
         return self.counter.token_ratio(self.model) if provides(self.counter, LearnsFromUsage) else 1.0
 
 
-def _start_of(entries: Sequence[Entry], basis: Basis) -> int:
-    """The index of the first entry that the plan shows."""
+def _start_of(entries: Sequence[Entry], basis: Basis, unbroken: int) -> int:
+    """The index of the first entry that the plan shows. From index `unbroken` on, nothing is missing."""
     plan = basis.plan
     floor = plan.floor if basis.fold is None else 0
     start = next((n for n, entry in enumerate(entries) if entry.seq >= floor), 0) if floor else 0
     if plan.turns is None:
         return start
     turns = [n for n, entry in enumerate(entries) if entry.message.opens_turn and n >= start]
-    return turns[max(0, len(turns) - 1 - plan.turns)] if turns else start
+    whole = [n for n in turns if n >= unbroken] or turns[-1:]  # what was kept from before is no turn of the last
+    return whole[max(0, len(whole) - 1 - plan.turns)] if whole else start
 
 
 def _missing(shown: Sequence[Entry], region: Region) -> int:

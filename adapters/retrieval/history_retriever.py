@@ -109,6 +109,10 @@ class HistoryRetriever:
             ]
         except IndexUnavailable as error:
             raise RetrievalFailed(f"the words of the history cannot be searched: {error}") from error
+        except asyncio.CancelledError:  # perhaps a long log took too long to read: the next question shall not begin anew
+            for session_id in (query.session_id, *query.sessions):
+                self.note_added(session_id)
+            raise
         finally:
             question.cancel()
         best_first = heapq.merge(*found, key=lambda one: -one[0])
