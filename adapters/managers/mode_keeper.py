@@ -204,14 +204,12 @@ class ModeKeeper:
 
     async def set_mode(self, session_id: str, mode: Mode, *, new_task: bool) -> ModeState:
         """Put the session into a mode, where it stays: control becomes manual."""
-        kept = await self.state(session_id)
+        kept = await self.set_control(session_id, Control.MANUAL)  # from here on no policy changes it
         if kept.mode is mode and not new_task:
-            return await self.set_control(session_id, Control.MANUAL)
+            return kept
         head = await self.store.head(session_id)
         floor = (head.last_seq + 1, head.tokens) if new_task else None
         await self._move(session_id, ModeDecision(mode=mode, reason="asked", resets=new_task), floor, by="host")
-        if kept.control is not Control.MANUAL:
-            self.report(session_id, EventKind.CONTROL_CHANGED, {"control": str(Control.MANUAL)})
         return await self.state(session_id)
 
     async def set_control(self, session_id: str, control: Control | None) -> ModeState:
@@ -310,7 +308,6 @@ class ModeKeeper:
                 now,
                 epoch=head.epoch,
                 mode=decision.mode,
-                control=Control.MANUAL if by == "host" else now.control,
                 rules=digest_of(self.policy.rules_for(session_id)),
                 question=0 if standing is None else standing.question_seq,
                 floor=first,
