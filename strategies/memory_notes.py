@@ -13,10 +13,11 @@ from contextport.contracts.store import Entry
 
 from .facts.extract import extract_facts
 from .facts.found_values import found_values
-from .facts.ledger import RULES, merged
+from .facts.ledger import RULES, STATEMENTS, merged
 from .facts.statements import is_question, sentences, statement_in
 from .facts.words import content_words
-from .memory_kinds import about_of, is_lasting, kind_of, origin_of, own_statements
+from .memory_kinds import about_of, is_lasting, kind_of, origin_of, tells_of_self, tells_of_user
+from .memory_statements import handed_over, own_statements, parted
 
 __all__ = ["notes_for"]
 
@@ -30,10 +31,11 @@ _READ = 4_000  # characters of an answer
 def notes_for(entries: Sequence[Entry], *, session_id: str, standing: Sequence[MemoryNote] = ()) -> tuple[MemoryNote, ...]:
     """One note per entry, in their order, with what the message told for good; the time is the entry's.
 
-    Kept are what users say of themselves and what they like, constraints, decisions, conclusions, tasks, and what a user named:
-    identifiers, paths, proper names. Numbers and dates are kept in the sentence that needs them. What a tool wrote is never kept:
-    it is no word of the user's, and whoever can write a web page could write the memory. A fact that is said several times is in
-    the first note that has it. What is done or replaced at the end of the entries is kept as that.
+    Kept are what users say of themselves, of their life and of what they like, constraints, decisions, conclusions, tasks, and
+    what a user named: identifiers, paths, proper names. Numbers and dates are kept in the sentence that needs them. A sentence
+    that tells of two things, such as a name and a home, is two facts. What a tool wrote is never kept: it is no word of the
+    user's, and whoever can write a web page could write the memory. A fact that is said several times is in the first note that
+    has it. What is done or replaced at the end of the entries is kept as that.
 
     `standing` is what the memory has as active. Of that, notes name what is done or replaced by what their message says.
     """
@@ -65,11 +67,20 @@ def _told(entries: Sequence[Entry]) -> Mapping[str, list[Fact]]:
     messages = [entry.message for entry in entries]
     told: dict[str, list[Fact]] = {message.id: [] for message in messages}
     for fact in extract_facts(messages):
-        told[fact.sources[0]].append(fact)
+        told[fact.sources[0]] += parted(fact)
     for message in messages:
-        known = {fact.text for fact in told[message.id]}
-        told[message.id] += [fact for fact in own_statements(message) if fact.text not in known]
+        own = list(own_statements(message))
+        said = _without_what_is_told(told[message.id], own, handed_over(message))
+        known = {fact.text for fact in said if fact.state is FactState.CURRENT}
+        told[message.id] = said + [fact for fact in own if fact.text not in known]
     return told
+
+
+def _without_what_is_told(facts: Sequence[Fact], own: Sequence[Fact], handed: str) -> list[Fact]:
+    """Without decisions that rather tell of the user, as `own` does, and what a text that was handed over tells of somebody."""
+    of_user = {fact.text for fact in own if kind_of(fact) is not MemoryKind.FACT and tells_of_self(fact.text)}
+    said = [fact for fact in facts if fact.kind is not FactKind.DECISION or fact.text not in of_user]
+    return [fact for fact in said if fact.kind not in STATEMENTS or fact.text not in handed or not tells_of_self(fact.text)]
 
 
 def _may_end(fact: Fact, kind: MemoryKind) -> bool:
@@ -158,7 +169,9 @@ def _is_durable(fact: Fact, kind: MemoryKind) -> bool:
         return len(content_words(fact.text)) > 1  # "help me with that" says nothing by itself
     if kind is not MemoryKind.FACT:
         return True
-    return fact.kind in _SETTLED or (fact.role == "user" and fact.kind in _NAMES)
+    if fact.kind in _SETTLED:
+        return True
+    return fact.role == "user" and (fact.kind in _NAMES or (fact.kind is FactKind.STATEMENT and tells_of_user(fact.text)))
 
 
 def _answered(entries: Sequence[Entry]) -> frozenset[str]:

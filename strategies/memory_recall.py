@@ -18,6 +18,7 @@ from contextport.contracts.messages import Kind, Message, Text
 from .facts.exact_values import exact_values
 from .facts.labels import GAP
 from .facts.words import STOP_WORDS, content_words
+from .memory_matters import matter_words, words_of_matter
 from .retrieval.quotation import quoted
 
 __all__ = ["recall_message", "resident_message", "words_asked"]
@@ -102,7 +103,9 @@ def recall_message(
 
 
 def words_asked(text: str) -> tuple[str, ...]:
-    """The words to look for in a memory that a question is about, at most 32: those of content, with and without endings."""
+    """The words to look for in a memory that a question is about, at most 32: those of content, with and without
+    endings, and then others of the same matter.
+    """
     words: dict[str, None] = {}
     for piece in _clipped(text).split():
         word = _ENDS.sub("", piece)
@@ -111,7 +114,7 @@ def words_asked(text: str) -> tuple[str, ...]:
             if word.isascii() and word.isalpha():
                 for stem in sorted(content_words(word)):
                     words |= {stem: None, f"{stem}s": None}
-    return tuple(words)[:_MOST_WORDS]
+    return tuple(dict.fromkeys((*words, *matter_words(_clipped(text)))))[:_MOST_WORDS]
 
 
 def _tells(one: Remembered, visible: str) -> bool:
@@ -130,8 +133,8 @@ def _labelled(one: Remembered) -> str:
 def _about(notes: Sequence[MemoryNote], question: str) -> list[MemoryNote]:
     """The notes whose facts share a value or enough words with the question, best first, the newest of equals first."""
     text = _clipped(question)
-    values, words = _telling(exact_values(text)), content_words(text)
-    own = [content_words(f"{_spaced(one.fact.label)} {one.text} {' '.join(one.fact.earlier)}") & words for one in _facts(notes)]
+    values, words = _telling(exact_values(text)), words_of_matter(text)
+    own = [words_of_matter(f"{_spaced(one.fact.label)} {one.text} {' '.join(one.fact.earlier)}") & words for one in _facts(notes)]
     having = Counter(word for shared in own for word in shared)
     rarest = math.log(1 + len(notes))
     weights = {word: math.log(1 + len(notes) / count) for word, count in having.items()}

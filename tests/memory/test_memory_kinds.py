@@ -7,7 +7,8 @@ import pytest
 from contextport.contracts import Message
 from contextport.contracts.facts import Fact, FactKind
 from contextport.contracts.memory import MemoryKind, MemoryOrigin, normal_form
-from contextport.strategies.memory_kinds import about_of, is_lasting, kind_of, origin_of, own_statements
+from contextport.strategies.memory_kinds import about_of, is_lasting, kind_of, origin_of
+from contextport.strategies.memory_statements import own_statements
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -118,8 +119,8 @@ def test_origins() -> None:
     assert origin_of(Fact(kind=FactKind.DECISION, text="x", role="")) is MemoryOrigin.HOST
 
 
-def test_a_sentence_that_tells_two_things_takes_the_place_of_neither() -> None:
-    assert kinds("My name is Ann and I live in Lyon.") == [("profile", "my name is ann and i live in lyon")]
+def test_a_sentence_that_tells_two_things_in_one_breath_takes_the_place_of_neither() -> None:
+    assert kinds("My name is Ann Lee who I live in Lyon with.") == [("profile", "my name is ann lee who i live in lyon with")]
 
 
 def test_a_named_number_is_about_the_rest_of_its_sentence() -> None:

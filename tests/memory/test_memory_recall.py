@@ -160,6 +160,29 @@ def test_chinese_questions() -> None:
     assert found(notes, "我的预算是多少\uff1f") == ["- [user, 1970-01-02] 预算不能超过一万元。"]
 
 
+@pytest.mark.parametrize(
+    ("fact", "question"),
+    [
+        ("My budget is 500 euros.", "What can I spend?"),
+        ("My budget is 500 euros.", "我能花多少钱"),
+        ("我有一辆特斯拉。", "我开什么车\uff1f"),
+        ("My salary is 4,200 euros a month.", "How much do I earn?"),
+        ("I have a dog named Bruno.", "What is my dog's name?"),
+        ("I have a dog named Bruno.", "What is my dog\u2019s name?"),
+        ("我的猫叫团子", "我的猫叫什么"),
+    ],
+)
+def test_other_words_of_the_same_matter_find_it(fact: str, question: str) -> None:
+    [line] = found([said(fact)], question)
+    assert line.endswith(fact)
+
+
+def test_what_shares_a_matter_with_a_question_about_another_is_not_recalled() -> None:
+    notes = [said("My budget is 500 euros."), said("The garden needs water."), said("We stay at Hotel Bellecour.")]
+    assert found(notes, "How do I keep a cat out of the flower bed while I spend a month abroad?") == []
+    assert found([said("花园需要浇水。")], "我能花多少钱") == []
+
+
 def test_a_value_that_is_named_comes_first_and_names_come_with_their_label() -> None:
     notes = [
         said("The order of the tables was late.", day=3),
@@ -231,6 +254,7 @@ def test_words_to_look_for() -> None:
     words = words_asked("What was the budget of the hotels, and (AB-2024-7)?")
     assert {"budget", "hotels", "hotel", "AB-2024-7"} <= set(words)
     assert not {"the", "of", "and", "What"} & set(words)
-    assert words_asked("预算是多少\uff1f") == ("预算是多少",)
+    assert words_asked("花园里种什么\uff1f") == ("花园里种什么",)
+    assert words_asked("预算是多少\uff1f")[0] == "预算是多少"
     assert words_asked("?! the of") == ()
     assert len(words_asked(" ".join(f"word{n}" for n in range(5_000)))) == 32

@@ -83,7 +83,8 @@ def test_a_second_session_knows_what_the_first_was_told(tmp_path: Path) -> None:
     assert reading.resident is not None
     assert reading.recalled is not None
     lines = reading.resident.text.split("\n")
-    assert "- profile: My name is Ann and please always answer in German" in lines
+    assert "- profile: My name is Ann" in lines
+    assert "- preference: please always answer in German" in lines
     assert "- profile: I live in Lyon." in lines
     assert any(line.endswith("Remind me to cancel the order W1234567.") for line in lines)
     assert reading.recalled.text.endswith("We decided to stay at Hotel Bellecour in May.")
