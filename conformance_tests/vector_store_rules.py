@@ -159,8 +159,9 @@ async def purge_removes_the_vectors(suite: Suite) -> None:
         count = await store.put_vectors("never", _NAME, _stored([(1, 0)]), epoch=1)
         assert (count, await _all(store, "never")) == (0, {}), "a session that was never written took vectors"
         assert await store.head("never") == Head(session_id="never"), "a put of vectors created a session"
-        if provides(store, ListsSessions):
-            assert await store.sessions() == (), "a put of vectors created a session that is listed"
+        listing: object = store
+        if provides(listing, ListsSessions):
+            assert await listing.sessions() == (), "a put of vectors created a session that is listed"
         for session_id in ("s", "other"):
             await _log(store, session_id, 2)
             await store.put_vectors(session_id, _NAME, _stored([(1, 0)], 1.0), epoch=1)
