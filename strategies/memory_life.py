@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextport.contracts.facts import FactKind
 
 from .facts.found_values import found_values
-from .memory_people import KIN, KIN_ZH, any_of
+from .memory_people import JOBS_ZH, KIN, KIN_ZH, any_of
 
 __all__ = ["HANDED_OVER", "HEALTH", "HOUSEHOLD", "NOT_SO", "PASSING", "is_of_life"]
 
@@ -48,7 +48,8 @@ _OF_KIN = rf"(?:i|we|my (?:{KIN})|our (?:{KIN}))(?: [A-Z][a-z]+)?"
 HEALTH = any_of(
     rf"{_HEAD}(?:i'm|i am|we're|i|we) (?:(?:trying|try|have|need) to )?(?:avoid(?:ing)?|cut(?:ting)? out|off) (?:any |"
     rf"all )?(?:{_FOODS})\b",
-    rf"{_HEAD}{_OF_KIN}(?:'m| am|'re| are|'s| is)(?! not\b)(?: (?:a|an|also|very|severely|highly|mildly|strict|"
+    rf"{_HEAD}{_OF_KIN}(?:'m| am|'re| are|'s| is|'ve been| have been| has been)"
+    rf"(?! not\b)(?: (?:a|an|also|very|severely|highly|mildly|strict|"
     rf"type \d)){{0,3}} (?:{_STATES})\b",
     r"(?:\A|\b(?:i'm|i am) )(?:also |severely )?allergic to ",
     rf"{_I}(?:'ve| have| suffer from| was diagnosed with| got diagnosed with|'ve been diagnosed with)"
@@ -59,12 +60,13 @@ HEALTH = any_of(
     rf"drink|drinking)"
     r" (?!anything|any ?more|another|that|this|it\b|the\b|more|much|now|tonight|today|right|while|before|after|(?:out|with|at|"
     r"in|on|and|or|for|from|when|like|too|so|fast|well|enough|alone|lunch|breakfast|dinner)\b)\w+",
+    rf"{_I}(?:'m| am) on an? [\w -]{{2,20}} diet\b",
     rf"{_I} (?:keep|eat|follow|am on|need) (?:a |an |only )?(?:strict )?(?:kosher|halal|vegan|vegetarian|keto|low[- ][\w-]+|"
     r"plant[- ]based|paleo|gluten[- ]free|dairy[- ]free|sugar[- ]free)\b",
     r"\A(?!(?:this|that|these|those|it|he|she|they|you|the|people|such|all|what)\b)[\w -]{2,30} (?:makes? me (?:sick|ill|vomit)|"
     r"gives? me (?:hives|rash\w*|migraines?|cramps|heartburn|stomach)|upsets? my stomach)",
     rf"{_ZH}(?:不能|不可以|不敢|不许|不爱|从不|不再|戒了?|不)(?:再)?(?:吃|喝|碰)(?!饭|了[\u3002\uff01]?\Z|东西|[这那亏])[\u4e00-\u9fff]",
-    rf"{_ZH}[吃喝碰闻][^\uff0c,\u3002]{{1,8}}(?:就|会)(?:过敏|拉肚子|不舒服|难受|吐|肚子疼|起疹子)",
+    rf"{_ZH}一?[吃喝碰闻][^\uff0c,\u3002]{{1,8}}(?:就|会)(?:过敏|拉肚子|不舒服|难受|吐|肚子疼|起疹子)",
     rf"{_ZH}(?:戒了?掉?(?![指备心律骄])[\u4e00-\u9fff]|只[吃喝][\u4e00-\u9fff]|吃(?:纯|全)?素|吃清真|怀孕|备孕)",
     rf"{_ZH}是(?:一?[个名位])?(?:纯|严格的?)?(?:素食|吃素|糖尿病|色盲|孕妇|清真)",
     rf"{_ZH}(?:有|患有|得了|得过|查出)(?:轻微|严重|轻度|重度|慢性|先天性)?的?(?:{_ILLS_ZH})",
@@ -73,7 +75,7 @@ HEALTH = any_of(
     rf"{_ZH}(?:血[糖压脂]|尿酸|胆固醇)(?:偏|有点|比较|很|太)?[高低]",
     rf"{_ZH}[^\u3002]{{1,24}}[\uff0c,](?:现在|平时|晚上|早上|也|所以|因此){{0,2}}(?:不能|不敢|不可以|不)再?[吃喝](?!饭|了[\u3002\uff01]?\Z|"
     rf"东西)[\u4e00-\u9fff]",
-    rf"\bno (?:{_FOODS}) for me\b|{_MY} stomach (?:can't|can ?not|doesn't) ",
+    rf"\bno (?:{_FOODS}) for me\b|{_MY} (?:stomach|body|gut) (?:can't|can ?not|doesn't) ",
     r"\A对[^\uff0c,\u3002]{1,12}过敏",
 )
 _COUNT = r"(?:an?|one|two|three|four|five|six|\d{1,2}|several|no)"
@@ -87,7 +89,7 @@ HOUSEHOLD = any_of(
     r"(?! (?:process|nodes?|class|elements?|components?|theme|objects?|tables?|pages?|command|file|program|photos?|pictures?|"
     r"videos?|"
     r"questions?|problems?|joke|story))",
-    rf"{_MY} (?:{KIN})(?:'s names?)? (?:is|are) (?:called |named )?(?-i:[A-Z][a-z])",
+    rf"{_MY} (?:{KIN})(?:'s names?)?(?:'s| is| are) (?:called |named )?(?-i:[A-Z][a-z])",
     rf"{_MY} (?:{KIN})(?: (?-i:[A-Z])[a-z]+)? (?:just |recently )?(?:turned|turns|is|was|has turned) {_NUMBERS}\b(?! (?:of|"
     rf"minutes?|hours?))",
     rf"{_MY} (?:{KIN})(?: (?-i:[A-Z])[a-z]+)? was born\b|{_I}(?:'m| am|'re| are) (?:married|divorced|widowed|engaged|"
@@ -121,6 +123,7 @@ _OWNED = any_of(
     rf" (?:(?:an?|my|our|the|two|three|\d) )?(?:[\w-]+ ){{0,4}}?(?:{_THINGS}|\d{{4}}|(?-i:[A-Z]))",
     rf"{_I}(?: also| still)?(?: have|'ve got| got) {_COUNT} (?:[\w-]+ ){{0,4}}?(?:{_THINGS})\b",
     rf"{_I}(?: also)? play the (?!games?|role|fool|video|song)\w+",
+    rf"{_ZH}的?[大小]?(?:{KIN_ZH})(?:现在)?是(?:一?[名个位])?(?:{JOBS_ZH})",
     rf"{_ZH}的?[大小]?(?:{KIN_ZH})(?:现在|目前|一直)?在(?!睡|吃|看|等|哭|说|做|问|玩|忙)[^\uff0c,\u3002]{{2,10}}",
     rf"{_I}(?: also| still)?(?: have|'ve got) an? (?:[a-z0-9-]+ ){{0,2}}?(?-i:[A-Z][A-Za-z0-9]+)(?!.*\b(?:{_OF_PROGRAMS})\b)",
     rf"{_I} (?:have|own) (?:my|our) own \w+",
@@ -139,7 +142,7 @@ _VALUED = any_of(
     r"\bbudget for (?:my|our)\b.{0,40}\d",
     rf"{_I}(?: usually| currently| only)? (?:pay|earn|make|save|spend|owe|weigh|get paid|take home|can (?:only )?(?:spend|"
     rf"afford|pay))\b.{{0,60}}\d",
-    rf"{_ZH}[^\uff0c,\u3002]{{0,4}}(?:预算|工资|月薪|年薪|薪水|收入|房租|租金|房贷|车贷|月供|贷款|存款|积蓄|体重|身高)"
+    rf"{_ZH}[^\uff0c,\u3002]{{0,4}}(?:预算|工资|月薪|年薪|薪水|收入|生活费|零花钱|学费|房租|租金|房贷|车贷|月供|贷款|存款|积蓄|体重|身高)"
     r"[^\u3002]{0,16}(?:[0-9]|[一二三四五六七八九十两百千万]+(?:块|元|万|千|百|美元|欧元))",
     rf"{_ZH}[^\uff0c,\u3002]{{0,8}}(?:花|付|还|赚|挣|存|欠|出)[^\uff0c,\u3002]{{0,6}}(?:[0-9]|[一二三四五六七八九十两百千万]{{2}})",
     rf"{_ZH}的?[^\uff0c,\u3002]{{0,6}}(?:生日|纪念日|签证|护照|驾照|合同|婚礼|手术|预产期)[^\u3002]{{0,10}}[0-9一二三四五六七八九十]+[月号日年]",

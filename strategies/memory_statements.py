@@ -29,11 +29,11 @@ _ZH_OF_ME = (
     r"不[吃喝能]|喜欢|养了|有|今年)"
 )
 _CUT = re.compile(
-    rf"(?P<own>\s*[,;\u2014]\s*(?:and |but |so )?(?=(?:{_WHOSE})\b)|\s+(?:and|but|so) (?=(?:{_WHOSE})\b)|"
+    rf"(?P<own>\s?[,;\u2014]\s{{0,2}}(?:and |but |so )?(?=(?:{_WHOSE})\b)|\s(?:and|but|so) (?=(?:{_WHOSE})\b)|"
     r"[\uff0c,\uff1b;]\s*(?=(?:而且|并且|另外)?(?:我|请|以后)))|"
     rf"(?P<being>,\s*(?:and )?(?=an? (?:[\w-]+ ){{0,3}}(?:{JOBS})\b))|"
     r"(?P<at>(?<=\w) (?=(?:living |based )?(?:from|in) (?-i:[A-Z])))|"
-    r"(?P<doing>,?\s+and (?=(?:live|work|speak|prefer|love|like|hate|have|can't|don't)\b))|"
+    r"(?P<doing>,?\s{1,2}and (?=(?:live|work|speak|prefer|love|like|hate|have|can't|don't)\b))|"
     rf"(?P<of_me>[\uff0c,\uff1b;]\s*(?={_ZH_OF_ME}))",
     re.IGNORECASE,
 )

@@ -16,7 +16,7 @@ _LANGUAGES = (
 #: What is written like a name after "I'm", and is none: peoples, faiths, moods.
 _NO_NAME = (
     r"(?!(?:[a-z]+(?:ese|ish|ist|ian|ans?)|german|french|greek|czech|swiss|dutch|thai|iraqi|arab|catholic|muslim|hindu|jew|"
-    r"ok|okay|sorry|sure|fine|happy|sad|not|so|very|just|here|new|from|at|in|on|now|back|also|still|i)\b)"
+    r"ok|okay|done|back|sorry|sure|fine|happy|sad|not|so|very|just|here|new|from|at|in|on|now|back|also|still|i)\b)"
 )
 _SURNAMES = (
     "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯董程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶余"
@@ -54,7 +54,7 @@ PROFILE: tuple[tuple[str, Pattern[str]], ...] = (
             r"\b(?:i'm|i am|we're|we are) (?:now )?(?:living|based) in\b|\bi'm in (?-i:[A-Z])[\w -]{1,30}(?: now)?[.!]?\Z",
             r"\b(?:my|our) (?:new |home |postal |current )*address is\b|\b(?:i'm|i am) (?:originally )?from (?-i:[A-Z])",
             rf"我(?:[^\u3002]{{0,40}}[\uff0c,、]\s?)?{_LATELY}(?:住在(?!的)|搬[到去来](?!别处|哪))|我(?:们|"
-            rf"[^\u3002]{{0,40}}[\uff0c,、]\s?老?)?家在|我来自",
+            rf"[^\u3002]{{0,40}}[\uff0c,、]\s?老?)?家(?:现在|目前)?在(?!装修|吃|看|做|办|等|搬|忙)|我来自",
             r"\bich (?:wohne|lebe) in\b|\bj'habite\b|\b(?:vivo|resido) en\b",
             r"\bmoro em\b|\b(?:abito|vivo) a\b|я живу|に住んで|에 살(?:아|고)",
         ),
@@ -65,7 +65,8 @@ PROFILE: tuple[tuple[str, Pattern[str]], ...] = (
             r"\bi (?:now |currently |still |also |mainly )?work (?:as|at|for)\b(?! (?:least|night))|\bmy (?:job|profession|"
             r"occupation|employer) is\b",
             rf"\b(?:i'm|i am) (?:now |also |still )?an? (?:[\w-]+ ){{0,3}}(?:{JOBS})\b",
-            rf"\bi(?:'ve)?{_FROM_NOW} (?:quit|left|lost|changed|switched|started) (?:my |a |an )?(?:old |new |other )?jobs?\b",
+            rf"\bi(?:'ve)?{_FROM_NOW} (?:quit|left|lost|changed|switched|started) (?:my |a |an )?(?:old |new |other )?jobs?\b|"
+            rf"\bi(?:'ve)?{_FROM_NOW} (?:got|found|took) a (?:new )?job\b",
             rf"\bi(?:'ve)?{_FROM_NOW} (?:retired|quit (?-i:[a-z]+ing)|(?:got|been|was) (?:promoted to|laid off|fired))\b",
             r"\bi(?:'m| am|'ve been| have been) (?:now |currently )?working (?:as|at|for)\b(?! (?:the|it|this|that|my|"
             r"a company|years|about)\b)",
@@ -98,7 +99,7 @@ PROFILE: tuple[tuple[str, Pattern[str]], ...] = (
     ),
 )
 KIN_NAMED = any_of(
-    rf"\b(?:my|our) ({KIN})(?:'s name)? is (?:called |named )?(?-i:[A-Z])",
+    rf"\b(?:my|our) ({KIN})(?:'s name)?(?:'s| is) (?:called |named )?(?-i:[A-Z])",
     rf"我(?:们|家|们家)?(?:的|家的)?[大小]?({KIN_ZH})(?:的名字)?(?:名?叫|是叫)(?!我|你|他|她|什么|啥)",
 )
 
