@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         check_embedder,
         check_error_classifier,
         check_event_sink,
+        check_lexical_index,
         check_limits_source,
         check_long_term_memory,
         check_message_codec,

@@ -78,7 +78,9 @@ class SessionMode:
     def from_json(cls, value: dict[str, Any]) -> SessionMode:
         """What `as_json` gave."""
         mode, control, proposal = value["mode"], value["control"], value["proposal"]
-        known = None if proposal is None else ModeProposal(**{**proposal, "mode": Mode(proposal["mode"])})
+        known: ModeProposal | None = None
+        if proposal is not None:
+            known = attrs.evolve(ModeProposal(**proposal), mode=Mode(proposal["mode"]))
         return cls(
             epoch=int(value["epoch"]),
             mode=None if mode is None else Mode(mode),
