@@ -216,7 +216,7 @@ def test_modes_are_set_proposed_confirmed_and_rejected() -> None:
         assert blocking.set_control("s", Control.SEMI_AUTOMATIC).control is Control.SEMI_AUTOMATIC
         proposals: list[ModeProposal] = []
         for answer in (blocking.reject, blocking.confirm):
-            for n in range(20):
+            for n in range(25):
                 blocking.add_message("s", spoken(n))
             blocking.get_context("s")
             proposal = blocking.mode_state("s").proposal
