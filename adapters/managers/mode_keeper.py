@@ -206,6 +206,7 @@ class ModeKeeper:
         """Put the session into a mode, where it stays: control becomes manual."""
         kept = await self.set_control(session_id, Control.MANUAL)  # from here on no policy changes it
         if kept.mode is mode and not new_task:
+            await self._change(session_id, lambda now: attrs.evolve(now, mode=mode))  # where it was that of the rules so far
             return kept
         head = await self.store.head(session_id)
         floor = (head.last_seq + 1, head.tokens) if new_task else None

@@ -134,7 +134,7 @@ def test_show_tells_of_a_proposal_and_of_a_task(run: Any, written: Any) -> None:
     out = run("show", written(work), SESSION)[1]
     now, task, proposed, *_ = modes_part(out)
     assert now == "  now in mode full; a person confirms what the policy proposes (semi_automatic)"
-    assert task == "  the present task began with entry 5"
+    assert task == "  the present task began with entry 6"
     assert re.fullmatch(
         r"  proposed, and not confirmed: mode summary, over_summary_from, for entry \d+; proposal [0-9a-f]{12}", proposed
     )
