@@ -15,7 +15,7 @@ from contextport.conformance_tests import *
 from contextport.conformance_tests.broken.counters import LeavesOutArguments
 from contextport.conformance_tests.reference_counter import ReferenceCounter
 from contextport.conformance_tests.reference_store import Backend, ReferenceStore
-from contextport.contracts import LearnsFromUsage, ListsSessions
+from contextport.contracts import KeepsVectors, LearnsFromUsage, ListsSessions
 """
 HEALTHY = """
 class TestCounter(TokenCounterConformance):
@@ -126,7 +126,7 @@ def test_absence_is_recorded_and_no_fault(tmp_path: Path) -> None:
     plain = """
 from contextport.adapters.stores.memory_store import MemoryContextStore
 class TestStore(ContextStoreConformance):
-    claims = {ListsSessions}
+    claims = {KeepsVectors, ListsSessions}
     def make_store(self):
         return MemoryContextStore()
 """
@@ -165,7 +165,7 @@ def test_report_is_the_same_with_workers(tmp_path: Path, options: tuple[str, ...
     session = run_session(tmp_path, HEADER + LEAVES_OUT + DEVIATION + TWO_SUITES, *options)
     assert session.exit_code == 0, session.output
     assert session.suite("TestCounter")["counts"] == {"deviation": 1, "passed": 14}
-    assert session.suite("TestStore")["counts"] == {"not run": 3, "passed": 20}
+    assert session.suite("TestStore")["counts"] == {"absent": 10, "not run": 3, "passed": 20}
     assert session.suite("TestStore")["rules"]["STORE-21"]["reason"].startswith("write reopen_store")
     assert session.suite("TestStore")["adapter"]["provides"] == ["ListsSessions", "Durable", "SharedAcrossProcesses"]
     assert session.output.count("conformance Test") == 2
@@ -174,7 +174,7 @@ def test_report_is_the_same_with_workers(tmp_path: Path, options: tuple[str, ...
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "xdist"])
 def test_deselected_suite_is_in_the_report(tmp_path: Path, options: tuple[str, ...]) -> None:
     session = run_session(tmp_path, HEADER + HEALTHY + TWO_SUITES, "-k", "TestCounter", *options)
-    assert session.suite("TestStore")["counts"] == {"not run": 23}
+    assert session.suite("TestStore")["counts"] == {"not run": 33}
     assert session.suite("TestStore")["result"] == "partial"
 
 

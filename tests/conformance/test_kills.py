@@ -12,11 +12,10 @@ from contextport.conformance_tests.suites import SUITES
 
 #: Each suite over a healthy adapter, with the rules of the ports that the adapter provides.
 HEALTHY_RULES = [(suite, rule) for suite in HEALTHY for rule in rules_kept_by(suite)]
-#: Strategies and managers take a minute more: `python -m contextport.conformance_tests --kills --exact` runs them as well.
+#: The others take minutes more: `python -m contextport.conformance_tests --kills --exact` runs them as well.
 _QUICK = (
     "stores",
     "store_states",
-    "vector_stores",
     "counters",
     "sinks_and_limits",
     "codecs",
@@ -26,13 +25,7 @@ _QUICK = (
     "compacting_managers",
     "memories",
     "memory_backends",
-    "memory_statuses",
     "summarizers",
-    "lexical_indexes",
-    "retrievers",
-    "retriever_histories",
-    "embedders",
-    "vector_indexes",
     "mode_policies",
     "mode_signals",
 )
