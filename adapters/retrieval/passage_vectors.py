@@ -16,7 +16,7 @@ from contextport.contracts.vectors import Embedder, KeepsVectors, StoredVectors,
 from .retrieval_policy import RetrievalPolicy
 from .session_passages import SessionPassages, id_of, place_of
 
-__all__ = ["PassageVectors", "Question"]
+__all__ = ["PassageVectors", "Question", "kept_as"]
 
 _FORM = "passages 1"  # how texts are cut and written before they are embedded: another way makes other vectors
 _LEAST_FIT = 0.3  # of a script that an embedder knows less of, its cosines say nothing
@@ -29,6 +29,11 @@ class Question:
 
     vector: Vectors
     fit: float
+
+
+def kept_as(embedder: Embedder) -> str:
+    """The name under which a store keeps the embedder's vectors of passages."""
+    return f"{embedder.name} {_FORM}"
 
 
 @define(kw_only=True, eq=False)
@@ -49,7 +54,7 @@ class PassageVectors:
     @property
     def name(self) -> str:
         """What the vectors are kept under."""
-        return f"{self.embedder.name} {_FORM}"
+        return kept_as(self.embedder)
 
     @property
     def is_resting(self) -> bool:
@@ -107,7 +112,9 @@ class PassageVectors:
         vectors = await self.embedder.embed([passages.spoken(id) for id in ids])
         if provides(self.store, KeepsVectors):
             stored = StoredVectors(places=tuple([place_of(id) for id in ids]), vectors=vectors)
-            await self.store.put_vectors(passages.session_id, self.name, stored, epoch=passages.epoch)
+            await self.store.put_vectors(
+                passages.session_id, self.name, stored, epoch=passages.epoch, incarnation=passages.incarnation
+            )
         await self.index.add(passages.space, ids, vectors)
         passages.embedded.update(ids)
 

@@ -16,6 +16,7 @@ HEALTHY_RULES = [(suite, rule) for suite in HEALTHY for rule in rules_kept_by(su
 _QUICK = (
     "stores",
     "store_states",
+    "vector_stores",
     "counters",
     "sinks_and_limits",
     "codecs",
@@ -25,7 +26,13 @@ _QUICK = (
     "compacting_managers",
     "memories",
     "memory_backends",
+    "memory_statuses",
     "summarizers",
+    "lexical_indexes",
+    "retrievers",
+    "retriever_histories",
+    "embedders",
+    "vector_indexes",
     "mode_policies",
     "mode_signals",
 )

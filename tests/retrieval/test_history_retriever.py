@@ -14,6 +14,7 @@ from contextport.adapters.events.collecting_sink import CollectingEventSink
 from contextport.adapters.indexes.faiss_vector_index import FaissVectorIndex
 from contextport.adapters.indexes.fts5_lexical_index import Fts5LexicalIndex
 from contextport.adapters.retrieval.history_retriever import HistoryRetriever
+from contextport.adapters.retrieval.passage_vectors import kept_as
 from contextport.adapters.retrieval.retrieval_policy import RetrievalPolicy
 from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.adapters.stores.sqlite_store import SqliteContextStore
@@ -23,6 +24,7 @@ from contextport.contracts import (
     Draft,
     Embedder,
     EmbeddingFailed,
+    Entry,
     EventKind,
     IndexedText,
     InvalidArgument,
@@ -391,8 +393,69 @@ async def test_a_session_that_is_cleared_while_it_is_embedded_leaves_nothing() -
     await retriever.settle()
     assert lexical.spaces == set()
     assert await index.size(space) == 0
-    assert await store.vectors(SESSION, embedder.name) is None
+    assert await store.vectors(SESSION, kept_as(embedder)) is None
     await retriever.close()
+
+
+@awaited
+async def test_what_is_embedded_while_a_session_is_purged_is_not_kept_for_the_one_that_takes_its_id() -> None:
+    store, embedder = MemoryContextStore(), Recording()
+    await say(store, *FILLERS)
+    embedder.held = asyncio.Event()
+    async with searching(store, embedder) as retriever:
+        retriever.note_added(SESSION)
+        await embedder.reached.wait()
+        await store.purge(SESSION)
+        await say(store, *FILLERS)
+        embedder.held.set()
+        await retriever.settle()
+        assert await store.vectors(SESSION, kept_as(embedder)) is None
+        await prepared(retriever)
+        kept = await store.vectors(SESSION, kept_as(embedder))
+        assert kept is not None
+        assert len(kept.vectors) == len(FILLERS)
+
+
+class Distant(MemoryContextStore):
+    """A store whose log is read only once it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let = asyncio.Event()
+        self.reached = asyncio.Event()
+        self.reads = 0
+
+    async def read(
+        self,
+        session_id: str,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int = 64,
+        marked: bool = False,
+        epoch: int | None = None,
+    ) -> tuple[Entry, ...]:
+        self.reads += 1
+        self.reached.set()
+        await self.let.wait()
+        return await super().read(session_id, after=after, before=before, limit=limit, marked=marked, epoch=epoch)
+
+
+@awaited
+async def test_a_question_that_was_given_up_has_the_log_read_for_the_next() -> None:
+    store = Distant()
+    await say(store, *FILLERS)
+    async with searching(store) as retriever:
+        given_up = asyncio.ensure_future(find(retriever, "zzz"))
+        await store.reached.wait()
+        given_up.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await given_up
+        store.let.set()
+        await retriever.settle()
+        reads = store.reads
+        assert await find(retriever, "zzz") == []
+        assert store.reads == reads, "it was read in the background"
 
 
 @awaited
