@@ -16,6 +16,7 @@ from contextport.adapters.managers.session_state import SessionState
 from contextport.adapters.modes.rules_file import ModeRulesFile
 from contextport.adapters.retrieval.history_retriever import HistoryRetriever
 from contextport.contracts import (
+    Budget,
     CapabilityNotSupported,
     ContextStore,
     Control,
@@ -457,3 +458,22 @@ async def test_what_a_person_refused_is_not_proposed_at_every_turn(backend: Back
     await say(manager, [Message.user("Go on", id=f"go{n}") for n in range(9, 12)])
     await manager.get_context(SESSION)
     assert (await manager.mode_state(SESSION)).proposal is not None, "after a while it may be asked again"
+
+
+@awaited
+async def test_snippets_have_the_reserve_of_the_budget_and_count_in_it(backend: Backend) -> None:
+    """R150: what is kept free for retrieved text is for nothing else, and is not exceeded."""
+    store = backend.open()
+    budget = Budget(window=300, tool_reserve=120)
+    search = HistoryRetriever(store, COUNTER, Fts5LexicalIndex())
+    manager = ContextEngine(store=store, counter=COUNTER, budget=budget, retriever=search, modes=ModeMachine(manual()))
+    await say(manager, [*turns(20), Message.user("What were the orders AB-0002-7 and AB-0003-7 for?", id="ask")])
+    plain = await manager.get_context(SESSION)
+    assert plain.limit == 180
+    assert plain.tokens <= 180
+    await manager.set_mode(SESSION, Mode.RETRIEVAL)
+    context = await manager.get_context(SESSION)
+    (found,) = of_kind(context.messages, Kind.RETRIEVED)
+    assert context.limit == 300
+    assert 180 < context.tokens == size(context.messages) <= 300
+    assert COUNTER.count_message(found) > 120, "and what the last turns leave"
