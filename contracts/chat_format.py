@@ -42,6 +42,7 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",  # legacy
 }
+_SAID_BY = frozenset({"system", "developer", "user", "assistant"})  # in a message of role and text
 REASONING_KEYS = ("reasoning_content", "reasoning")
 BESIDE = "openai.chat.message"  # api of an opaque part that stands beside the content, under a key of its own
 _INSIDE_RESULTS = (Text, Media, JsonPart, Opaque)
@@ -57,7 +58,13 @@ def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool
 
     Raises `InvalidMessage` with the path of what is wrong: not a mapping, unknown role, a value that is not JSON.
     """
-    if type(value) is not dict and not isinstance(value, Mapping):
+    if type(value) is dict and len(value) == 2:  # most messages: a role and a text
+        role, content = value.get("role"), value.get("content")
+        if type(role) is str and role in _SAID_BY and type(content) is str:
+            parts = (Text(content),) if content else ()
+            native = Native(api=API, raw=value.copy(), parts=parts)
+            return Message(role=_ROLES[role], parts=parts, id=new_id(), kind=kind, pinned=pinned, native=native)
+    if not isinstance(value, Mapping):
         remedy = "; hand in what its model_dump(exclude_unset=True) gives" if hasattr(value, "model_dump") else ""
         raise InvalidMessage(f"a message must be a mapping with a role, not {type(value).__name__}{remedy}", path="")
     return decode(copy_json(value), kind=kind, pinned=pinned)

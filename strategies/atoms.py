@@ -17,7 +17,7 @@ from contextport.contracts.counting import message_sizes
 
 from .gap_marker import omitted_by
 
-__all__ = ["MEMORY", "Step", "Steps", "arrange", "is_system", "newest_question", "split"]
+__all__ = ["MEMORY", "Step", "Steps", "arrange", "is_system", "newest_question", "split", "stands_alone"]
 
 _GAP = Kind.GAP  # looking a member up in its class takes as long as a function call
 MEMORY = frozenset({Kind.SUMMARY, Kind.FACTS})  # they stand for what is no longer there
@@ -32,6 +32,12 @@ def is_system(message: Message) -> bool:
 def newest_question(messages: Sequence[Message]) -> int | None:
     """Index of the newest user message that is not an interrupt (D6), or None."""
     return next((n for n in range(len(messages) - 1, -1, -1) if messages[n].opens_turn), None)
+
+
+def stands_alone(message: Message) -> bool:
+    """Whether it is a text and nothing else, as most messages of a chat: neither a call nor a result, and not empty."""
+    parts = message.parts
+    return len(parts) == 1 and type(parts[0]) is Text
 
 
 @define

@@ -13,16 +13,20 @@ from .window_builder import Built
 
 __all__ = ["context_of", "figures_of", "mode_of", "stats_of"]
 
+_SUMMARY, _FULL = Mode.SUMMARY, Mode.FULL  # looking a member up in its class takes as long as a function call
+
 
 def context_of(built: Built, view: View, notes: ProviderNotes, *, config: str) -> Context:
     """The context of a window in the given view: its own, or the one made for a provider, with notes on that."""
     head, window, outlook = built.head, built.window, built.outlook
-    omitted = window.region.messages - view.said
-    mode = mode_of(window)
+    basis, region = window.basis, window.region
+    omitted = region.messages - view.said
+    summarised = _has_summary(window)
+    mode = _mode(window, summarised)
     receipt = Receipt(
         session_id=head.session_id,
-        epoch=window.basis.epoch,
-        version=window.region.last_seq,
+        epoch=basis.epoch,
+        version=region.last_seq,
         config=config,
         mode=mode,
         slots=view.slots,
@@ -35,11 +39,11 @@ def context_of(built: Built, view: View, notes: ProviderNotes, *, config: str) -
         session_id=head.session_id,
         messages=view.messages,
         tokens=view.tokens,
-        limit=window.basis.limit,
+        limit=basis.limit,
         mode=mode,
         is_compressed=omitted > 0 or bool(view.shortened),
         omitted_count=omitted,
-        folded_count=_folded(window),
+        folded_count=region.folded if summarised else 0,
         shortened=view.shortened,
         reason=view.reason,
         repairs=notes.repairs,
@@ -66,7 +70,7 @@ def stats_of(built: Built, counter: TokenCounter, *, tool_tokens: int, model_win
         last_turn_tokens=total_tokens(last_turn, counter),
         summary_tokens=total_tokens((m for m in view.messages if m.kind is Kind.SUMMARY), counter),
         facts_tokens=total_tokens((m for m in view.messages if m.kind is Kind.FACTS), counter),
-        folded_count=_folded(window),
+        folded_count=window.region.folded if _has_summary(window) else 0,
         summarizer_input_tokens=0 if spent is None else spent.input_tokens,
         summarizer_output_tokens=0 if spent is None else spent.output_tokens,
         summarizer_cost=0.0 if spent is None or prices is None else prices.summary_cost(spent),
@@ -82,16 +86,16 @@ def stats_of(built: Built, counter: TokenCounter, *, tool_tokens: int, model_win
 
 def mode_of(window: SessionWindow) -> Mode:
     """The mode of the window's session; where a manager has no modes, how it is made up: with a summary or without."""
+    return _mode(window, _has_summary(window))
+
+
+def _mode(window: SessionWindow, summarised: bool) -> Mode:
     mode = window.basis.plan.mode
-    return mode if mode is not None else Mode.SUMMARY if _has_summary(window) else Mode.FULL
-
-
-def _folded(window: SessionWindow) -> int:
-    """How many messages the summary in the window stands for."""
-    return window.region.folded if _has_summary(window) else 0
+    return mode if mode is not None else _SUMMARY if summarised else _FULL
 
 
 def _has_summary(window: SessionWindow) -> bool:
+    """Whether a summary in the window stands for messages of its region."""
     return window.region.fold is not None and any(message.kind is Kind.SUMMARY for message in window.view.messages)
 
 

@@ -29,7 +29,7 @@ from contextport.contracts import (
 )
 from contextport.contracts.counting import message_sizes, total_tokens
 from contextport.strategies import arrange, gap_marker, is_system, newest_question
-from contextport.strategies.atoms import MEMORY
+from contextport.strategies.atoms import MEMORY, stands_alone
 
 from .live_fold import LiveFold
 from .outliving import STEP_REACH, outliving
@@ -47,6 +47,7 @@ __all__ = [
     "placed",
     "rewritings_in",
     "said_in",
+    "said_of",
     "shown_in",
     "slots_of",
     "stand_ins_in",
@@ -144,7 +145,7 @@ class Region:
         return Region(
             kept=self.kept,
             tail=self.tail,
-            later=(*self.later, *said),
+            later=self.later + tuple(said),
             messages=head.messages,
             tokens=head.tokens,
             last_seq=head.last_seq,
@@ -164,11 +165,15 @@ class View:
     shortened: tuple[Shortening, ...] = ()
     reason: str = ""
 
-    def extended(self, messages: Sequence[Message], entries: Sequence[Entry], tokens: int) -> View:
-        """The view with later `messages` of `tokens` tokens at its end: all that the `entries` of the log say, and stand-ins."""
+    def extended(self, messages: Sequence[Message], entries: Sequence[Entry], tokens: int, *, as_they_are: bool) -> View:
+        """The view with later `messages` of `tokens` tokens at its end: all that the `entries` of the log say, and stand-ins.
+
+        Where the messages are those of the entries `as_they_are`, that need not be found out.
+        """
+        slots = spans_after(self.slots, entries) if as_they_are else slots_of(messages, entries, before=self.slots)
         return View(
-            messages=(*self.messages, *messages),
-            slots=slots_of(messages, entries, before=self.slots),
+            messages=self.messages + tuple(messages),
+            slots=slots,
             tokens=self.tokens + tokens,
             said=self.said + len(entries),
             extendable=True,
@@ -213,7 +218,8 @@ class Basis:
 
     `system` is the size of the prompt in tokens. `fold` is what the window begins with, `live` the session's fold also where its
     `plan` has no place for one. `mode` is what the session's state says of modes. `reserve` tokens are taken out of the room for
-    what is put in beside the conversation; `outside` tokens of the budget are for nothing else (`Budget.tool_reserve`).
+    what is put in beside the conversation; `outside` tokens of the budget are for nothing else (`Budget.tool_reserve`). `limit` is
+    what system prompt, messages and all that is put in beside them may take, in counted tokens.
     """
 
     incarnation: str
@@ -229,11 +235,10 @@ class Basis:
     extra: int = 0
     reserve: int = 0
     outside: int = 0
+    limit: int = field(init=False)
 
-    @property
-    def limit(self) -> int:
-        """What system prompt, messages and all that is put in beside them may take, in counted tokens."""
-        return self.room.limit + self.reserve + self.outside
+    def __attrs_post_init__(self) -> None:
+        self.limit = self.room.limit + self.reserve + self.outside
 
     def is_at(self, head: Head) -> bool:
         """Whether it is of the session's epoch and state at `head`."""
@@ -270,13 +275,17 @@ class SessionWindow:
         if not settled.extendable:
             return None
         entries = (*self.open, *said)
-        messages = arrange([entry.message for entry in entries])
+        messages = [entry.message for entry in entries]
+        alone = all(map(stands_alone, messages))
+        stand_ins = 0
+        if not alone:
+            messages = arrange(messages)
+            stand_ins = stand_ins_in(messages)
         tokens = total_tokens(messages, counter)
-        stand_ins = stand_ins_in(messages)
         if settled.tokens + tokens > self.basis.room.limit or len(messages) - stand_ins < len(entries):
             return None
         region = self.region.grown(said, head)
-        view = settled.extended(messages, entries, tokens)
+        view = settled.extended(messages, entries, tokens, as_they_are=alone)
         if not stand_ins:
             return SessionWindow(basis=self.basis, region=region, view=view, settled=view)
         return SessionWindow(basis=self.basis, region=region, view=view, settled=settled, open=entries)
@@ -345,6 +354,18 @@ def slots_of(
     return tuple(slots)
 
 
+def spans_after(before: tuple[Span | Made, ...], entries: Iterable[Entry]) -> tuple[Span | Made, ...]:
+    """The slots `before`, then the entries of the log as they are."""
+    slots = list(before)
+    for entry in entries:
+        newest = slots[-1] if slots else None
+        if type(newest) is Span and newest.last + 1 == entry.seq:
+            slots[-1] = Span(newest.first, entry.seq)
+        else:
+            slots.append(Span(entry.seq, entry.seq))
+    return tuple(slots)
+
+
 def stand_ins_in(messages: Iterable[Message]) -> int:
     """How many of the messages answer for a result that may still come."""
     return [message.kind for message in messages].count(_STAND_IN)
@@ -373,6 +394,11 @@ def placed(window: SessionWindow, first: Sequence[Message], late: Sequence[Messa
     return attrs.evolve(
         window, view=attrs.evolve(window.view, messages=tuple(messages), tokens=window.view.tokens + tokens, slots=slots)
     )
+
+
+def said_of(entries: Iterable[Entry]) -> list[Entry]:
+    """Those of the entries that were said, and are no records of the library."""
+    return [entry for entry in entries if entry.message.in_conversation]
 
 
 def said_in(messages: Iterable[Message]) -> int:

@@ -70,6 +70,10 @@ class WindowBuilder:
         head = await self.store.head(session_id)
         modes = self.modes
         is_plain = modes is None and self.memory is None
+        if is_plain and self.folds is None and max_tokens is None:
+            grown = self.windows.grown(head)
+            if grown is not None:
+                return Built(head, grown)
         basis = await (self.windows.basis(head, max_tokens) if is_plain else self._basis(head, max_tokens))
         if max_tokens is not None:
             return Built(head, await self._window(head, basis, once=True))

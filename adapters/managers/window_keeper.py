@@ -30,7 +30,7 @@ from .fragment_recall import Fragments, fragments_for, with_fragments
 from .live_fold import read_live_fold
 from .region_reader import read_region
 from .session_state import SessionMode, SessionState
-from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, rewritings_in, said_in, slots_of, stand_ins_in
+from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, rewritings_in, said_in, said_of, slots_of, stand_ins_in
 from .window_plan import NO_MODES, WindowPlan
 
 __all__ = ["WindowKeeper"]
@@ -84,6 +84,10 @@ class WindowKeeper:
     report: Report
     most_held: int
     held: OrderedDict[str, _Session] = attrs.field(init=False, factory=OrderedDict[str, _Session])
+    _learner: LearnsFromUsage | None = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._learner = self.counter if provides(self.counter, LearnsFromUsage) else None
 
     async def basis(self, head: Head, max_tokens: int | None, plan: WindowPlan = NO_MODES, extra: int = 0) -> Basis:
         """What a window at `head` is made on: that of the held one if it still serves, else what the state says.
@@ -159,23 +163,43 @@ class WindowKeeper:
         smaller = room.with_more(-reserve)
         return smaller, room.limit - smaller.limit, outside
 
+    def grown(self, head: Head) -> SessionWindow | None:
+        """The window at `head` where that is the held one, or it with what this engine added since; None if there is more to do.
+
+        For windows without a plan.
+        """
+        held = self.held.get(head.session_id)
+        if held is None:
+            return None
+        basis = held.window.basis
+        if not basis.is_at(head) or not basis.serves(self.ratio(), NO_MODES, 0):
+            return None
+        window = self._with_added(held, head)
+        return None if window is None else self._hold(head.session_id, held, window)
+
     async def window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
         """The session's window at `head`: the held one, grown by what is new, or a fresh one, which is held unless `once`."""
         held = None if once else self.held.get(head.session_id)
         if held is not None and held.window.basis is basis:
-            window = held.window  # another task may hold a later one by the time that something was read
-            new = held.added(head)
-            if new is None:
-                new = await self._read_new(head, window.region.last_seq)
-            if new is not None:
-                if new:
-                    note_sizes(new, self.counter)
-                    said = [entry for entry in new if entry.message.in_conversation]
-                    window = window.extended(said, head, self.counter) or await self._recut(window, said, head)
+            before = held.window  # another task may hold a later one by the time that something was read
+            window = self._with_added(held, head)
+            if window is None:
+                new = held.added(head) or await self._read_new(head, before.region.last_seq)
+                if new is not None:
+                    said = said_of(new)
+                    window = before.extended(said, head, self.counter) or await self._recut(before, said, head)
+            if window is not None:
                 return self._hold(head.session_id, held, window)
         region = await read_region(self.store, self.counter, head, basis.room.limit if self.stable else None, basis.fold)
         window = await self._fresh(head.session_id, basis, region)
         return window if once else self._hold(head.session_id, None, window)
+
+    def _with_added(self, held: _Session, head: Head) -> SessionWindow | None:
+        """The held window with what this engine added up to `head` behind it; None if that is not all, or needs a new cut."""
+        new = held.added(head)
+        if not new:
+            return None if new is None else held.window
+        return held.window.extended(said_of(new), head, self.counter)
 
     async def with_fragments(self, session_id: str, window: SessionWindow) -> SessionWindow:
         """The window with the original words of folded messages that its newest question asks about."""
@@ -204,6 +228,7 @@ class WindowKeeper:
         held = self.held.get(session_id)
         if held is None:
             return
+        note_sizes(entries, self.counter)  # those of messages that others had added already came out of the store
         for entry in entries:
             held.pending[entry.seq] = entry
         if len(held.pending) > _MOST_PENDING:
@@ -242,7 +267,10 @@ class WindowKeeper:
         if not 0 < missing <= _MOST_PENDING:
             return None
         read = await self.store.read(head.session_id, after=known, before=head.last_seq + 1, limit=missing, epoch=head.epoch)
-        return list(read) if len(read) == missing else None
+        if len(read) != missing:
+            return None
+        note_sizes(read, self.counter)
+        return list(read)
 
     async def _recut(self, window: SessionWindow, said: Sequence[Entry], head: Head) -> SessionWindow:
         """The window of the log up to `head`, where `said` was added, made anew."""
@@ -311,7 +339,7 @@ class WindowKeeper:
 
     def ratio(self) -> float:
         """Real tokens per counted token, as far as the counter has learnt. Limits are divided by it; counts stay as they are."""
-        return self.counter.token_ratio(self.model) if provides(self.counter, LearnsFromUsage) else 1.0
+        return 1.0 if self._learner is None else self._learner.token_ratio(self.model)
 
 
 def _start_of(entries: Sequence[Entry], basis: Basis, unbroken: int) -> int:

@@ -257,9 +257,10 @@ def _append(session_id: str, session: _Session, drafts: Sequence[Draft]) -> tupl
             )
         entries.append(entry)
     if fresh:
-        current.entries.extend(fresh.values())
+        added = fresh.values()
+        current.entries += added
         current.by_id.update(fresh)
-        current.marked.extend([entry for entry in fresh.values() if entry.message.marked])
+        current.marked += [entry for entry in added if entry.message.marked]
         session.last_seq, session.turn, session.messages, session.tokens = seq, turn, messages, tokens
         session.current = current
     return tuple(entries)
