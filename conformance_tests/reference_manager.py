@@ -154,7 +154,7 @@ class ReferenceManager:
             version=len(session.said),
             config="reference",
             mode=Mode.FULL,
-            slots=tuple(Made(dump_message(message)) for message in kept),
+            slots=tuple(Made(message) for message in kept),
             messages=tuple(kept),
         )
         return Context(
@@ -196,7 +196,7 @@ class ReferenceManager:
         session = self.sessions.get(receipt.session_id)
         if session is None or receipt.epoch > session.epoch:
             raise ReplayFailed("the session has no such epoch")
-        messages = tuple(load_message(slot.stored) for slot in receipt.slots if isinstance(slot, Made))
+        messages = tuple(slot.message for slot in receipt.slots if isinstance(slot, Made))
         if messages_digest(messages) != receipt.digest:
             raise ReplayFailed("the messages are not those that the receipt was made for")
         return messages

@@ -124,9 +124,9 @@ class Span:
 
 @frozen
 class Made:
-    """A message of a receipt that was made for the window, such as a gap marker, in stored form."""
+    """A message of a receipt that was made for the window, such as a gap marker."""
 
-    stored: str
+    message: Message
 
 
 def messages_digest(messages: tuple[Message, ...]) -> str:
@@ -167,7 +167,7 @@ class Receipt:
 
     def to_json(self) -> str:
         """The receipt as one line of JSON."""
-        slots = [slot.stored if isinstance(slot, Made) else [slot.first, slot.last] for slot in self.slots]
+        slots = [dump_message(slot.message) if isinstance(slot, Made) else [slot.first, slot.last] for slot in self.slots]
         value: dict[str, Json] = {
             "receipt": 1,
             "session_id": self.session_id,
@@ -230,8 +230,7 @@ def _number(value: Any, *, least: int) -> int:
 
 def _slot(item: Any) -> Span | Made:
     if isinstance(item, str):
-        load_message(item)
-        return Made(item)
+        return Made(load_message(item))
     first, last = _typed(item, list)
     return Span(_number(first, least=1), _number(last, least=_number(first, least=1)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextport.contracts import ContextStore, Made, Message, Receipt, ReplayFailed, StoreCorrupt, load_message, messages_digest
+from contextport.contracts import ContextStore, Made, Message, Receipt, ReplayFailed, messages_digest
 
 __all__ = ["replayed"]
 
@@ -12,10 +12,7 @@ async def replayed(receipt: Receipt, store: ContextStore) -> tuple[Message, ...]
     messages: list[Message] = []
     for slot in receipt.slots:
         if isinstance(slot, Made):
-            try:
-                messages.append(load_message(slot.stored))
-            except StoreCorrupt as error:
-                raise ReplayFailed(f"the receipt holds a message that cannot be read: {error}") from error
+            messages.append(slot.message)
             continue
         count = slot.last - slot.first + 1
         read = await store.read(

@@ -24,7 +24,6 @@ from contextport.contracts import (
     Shortening,
     Span,
     TokenCounter,
-    dump_message,
     remember_tokens,
 )
 from contextport.contracts.counting import message_sizes, total_tokens
@@ -218,8 +217,8 @@ class Basis:
 
     `system` is the size of the prompt in tokens. `fold` is what the window begins with, `live` the session's fold also where its
     `plan` has no place for one. `mode` is what the session's state says of modes. `reserve` tokens are taken out of the room for
-    what is put in beside the conversation; `outside` tokens of the budget are for nothing else (`Budget.tool_reserve`). `limit` is
-    what system prompt, messages and all that is put in beside them may take, in counted tokens.
+    what is put in beside the conversation; `outside` tokens of the budget are for nothing else (`Budget.tool_reserve`).
+    `limit` is what system prompt, messages and all that is put in beside them may take, in counted tokens.
     """
 
     incarnation: str
@@ -347,7 +346,7 @@ def slots_of(
         if first:
             slots.append(Span(first, last))
         if not seq:
-            slots.append(Made(dump_message(message)))
+            slots.append(Made(message))
         first = last = seq
     if first:
         slots.append(Span(first, last))

@@ -30,7 +30,19 @@ from .fragment_recall import Fragments, fragments_for, with_fragments
 from .live_fold import read_live_fold
 from .region_reader import read_region
 from .session_state import SessionMode, SessionState
-from .session_window import Basis, Region, Room, SessionWindow, View, note_sizes, rewritings_in, said_in, said_of, slots_of, stand_ins_in
+from .session_window import (
+    Basis,
+    Region,
+    Room,
+    SessionWindow,
+    View,
+    note_sizes,
+    rewritings_in,
+    said_in,
+    said_of,
+    slots_of,
+    stand_ins_in,
+)
 from .window_plan import NO_MODES, WindowPlan
 
 __all__ = ["WindowKeeper"]

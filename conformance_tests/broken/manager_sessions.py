@@ -26,7 +26,6 @@ from contextport.contracts import (
     ReplayFailed,
     TokenCounter,
     dump_message,
-    load_message,
 )
 
 from .managers import Windows
@@ -365,7 +364,7 @@ class DoesNotCompareTheDigest(ReferenceManager):
         except ContextPortError:
             if receipt.session_id not in self.sessions or receipt.epoch > self.sessions[receipt.session_id].epoch:
                 raise
-            return tuple(load_message(slot.stored) for slot in receipt.slots if isinstance(slot, Made))
+            return tuple(slot.message for slot in receipt.slots if isinstance(slot, Made))
 
 
 @broken("MANAGER-22")

@@ -9,7 +9,7 @@ import pytest
 
 from contextport.contracts import Made, Message, Mode, Receipt, ReplayFailed, Span, dump_message
 
-MADE = dump_message(Message.user("made"))
+MADE = Message.user("made")
 GOOD: dict[str, Any] = {
     "receipt": 1,
     "session_id": "s",
@@ -17,7 +17,7 @@ GOOD: dict[str, Any] = {
     "version": 7,
     "config": "c",
     "mode": "full",
-    "slots": [MADE, [3, 7]],
+    "slots": [dump_message(MADE), [3, 7]],
     "digest": "d",
 }
 
