@@ -21,8 +21,8 @@ def context_of(built: Built, view: View, notes: ProviderNotes, *, config: str) -
     head, window, outlook = built.head, built.window, built.outlook
     basis, region = window.basis, window.region
     omitted = region.messages - view.said
-    summarised = _has_summary(window)
-    mode = _mode(window, summarised)
+    summarised = region.fold is not None and _has_summary(window)
+    mode = basis.plan.mode or (_SUMMARY if summarised else _FULL)
     receipt = Receipt(
         session_id=head.session_id,
         epoch=basis.epoch,
@@ -86,12 +86,7 @@ def stats_of(built: Built, counter: TokenCounter, *, tool_tokens: int, model_win
 
 def mode_of(window: SessionWindow) -> Mode:
     """The mode of the window's session; where a manager has no modes, how it is made up: with a summary or without."""
-    return _mode(window, _has_summary(window))
-
-
-def _mode(window: SessionWindow, summarised: bool) -> Mode:
-    mode = window.basis.plan.mode
-    return mode if mode is not None else _SUMMARY if summarised else _FULL
+    return window.basis.plan.mode or (_SUMMARY if _has_summary(window) else _FULL)
 
 
 def _has_summary(window: SessionWindow) -> bool:

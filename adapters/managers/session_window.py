@@ -26,7 +26,7 @@ from contextport.contracts import (
     TokenCounter,
     remember_tokens,
 )
-from contextport.contracts.counting import message_sizes, total_tokens
+from contextport.contracts.counting import message_sizes, message_tokens, total_tokens
 from contextport.strategies import arrange, gap_marker, is_system, newest_question
 from contextport.strategies.atoms import MEMORY, stands_alone
 
@@ -164,22 +164,6 @@ class View:
     shortened: tuple[Shortening, ...] = ()
     reason: str = ""
 
-    def extended(self, messages: Sequence[Message], entries: Sequence[Entry], tokens: int, *, as_they_are: bool) -> View:
-        """The view with later `messages` of `tokens` tokens at its end: all that the `entries` of the log say, and stand-ins.
-
-        Where the messages are those of the entries `as_they_are`, that need not be found out.
-        """
-        slots = spans_after(self.slots, entries) if as_they_are else slots_of(messages, entries, before=self.slots)
-        return View(
-            messages=self.messages + tuple(messages),
-            slots=slots,
-            tokens=self.tokens + tokens,
-            said=self.said + len(entries),
-            extendable=True,
-            shortened=self.shortened,
-            reason=self.reason,
-        )
-
 
 @define(kw_only=True)
 class Room:
@@ -275,16 +259,28 @@ class SessionWindow:
             return None
         entries = (*self.open, *said)
         messages = [entry.message for entry in entries]
-        alone = all(map(stands_alone, messages))
         stand_ins = 0
-        if not alone:
+        if all(map(stands_alone, messages)):
+            tokens = sum(sizes_of(entries, counter))
+            slots = spans_after(settled.slots, entries)
+        else:
+            note_sizes(entries, counter)
             messages = arrange(messages)
             stand_ins = stand_ins_in(messages)
-        tokens = total_tokens(messages, counter)
+            tokens = total_tokens(messages, counter)
+            slots = slots_of(messages, entries, before=settled.slots)
         if settled.tokens + tokens > self.basis.room.limit or len(messages) - stand_ins < len(entries):
             return None
         region = self.region.grown(said, head)
-        view = settled.extended(messages, entries, tokens, as_they_are=alone)
+        view = View(
+            messages=settled.messages + tuple(messages),
+            slots=slots,
+            tokens=settled.tokens + tokens,
+            said=settled.said + len(entries),
+            extendable=True,
+            shortened=settled.shortened,
+            reason=settled.reason,
+        )
         if not stand_ins:
             return SessionWindow(basis=self.basis, region=region, view=view, settled=view)
         return SessionWindow(basis=self.basis, region=region, view=view, settled=settled, open=entries)
@@ -326,6 +322,12 @@ def note_sizes(entries: Iterable[Entry], counter: TokenCounter) -> None:
         counted = entry.message.counted
         if (counted is None or counted[0] != name) and entry.counter == name:
             remember_tokens(entry.message, name, entry.tokens)
+
+
+def sizes_of(entries: Iterable[Entry], counter: TokenCounter) -> list[int]:
+    """The sizes of the entries' messages by `counter`, which is not asked again."""
+    name = counter.name
+    return [entry.tokens if entry.counter == name else message_tokens(entry.message, counter) for entry in entries]
 
 
 def slots_of(

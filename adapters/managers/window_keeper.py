@@ -55,28 +55,35 @@ _MOST_PENDING = 512  # adds remembered between two windows of a session; beyond 
 
 @attrs.define
 class _Session:
-    """What is held of one session: its last window, and entries added since by this engine."""
+    """What is held of one session: its last window, and in `pending` what this engine added right behind it.
+
+    What comes later, after entries of others, is not noted, but read with those.
+    """
 
     session_id: str
     window: SessionWindow
     fragments: Fragments | None = None
-    pending: dict[int, Entry] = attrs.field(factory=dict[int, Entry])
+    pending: list[Entry] = attrs.field(factory=list[Entry])
+
+    def note(self, entries: Sequence[Entry]) -> None:
+        """Remember what was added."""
+        pending = self.pending
+        last = pending[-1].seq if pending else self.window.region.last_seq
+        for entry in entries:
+            if entry.seq == last + 1:
+                pending.append(entry)
+                last = entry.seq
 
     def added(self, head: Head) -> list[Entry] | None:
-        """The entries after the window up to `head`, if all of them were added by this engine."""
-        known = self.window.region.last_seq
-        if head.last_seq < known:
-            return None
-        try:
-            return [self.pending[seq] for seq in range(known + 1, head.last_seq + 1)]
-        except KeyError:
-            return None
+        """The entries after the window up to `head`, if all of them are known."""
+        missing = head.last_seq - self.window.region.last_seq
+        return self.pending[:missing] if 0 <= missing <= len(self.pending) else None
 
     def advance(self, window: SessionWindow) -> None:
         """Hold a later window, and no entries that are in it."""
+        gained = window.region.last_seq - self.window.region.last_seq
+        self.pending = self.pending[gained:] if gained >= 0 else []  # a window on another basis may be of an earlier head
         self.window = window
-        last = window.region.last_seq
-        self.pending = {seq: entry for seq, entry in self.pending.items() if seq > last}
 
 
 @attrs.define(kw_only=True)
@@ -180,14 +187,15 @@ class WindowKeeper:
 
         For windows without a plan.
         """
-        held = self.held.get(head.session_id)
-        if held is None:
-            return None
-        basis = held.window.basis
-        if not basis.is_at(head) or not basis.serves(self.ratio(), NO_MODES, 0):
+        session_id = head.session_id
+        held = self.held.get(session_id)
+        if held is None or not held.window.basis.is_at(head) or not held.window.basis.serves(self.ratio(), NO_MODES, 0):
             return None
         window = self._with_added(held, head)
-        return None if window is None else self._hold(head.session_id, held, window)
+        if window is not None:
+            held.advance(window)
+            self.held.move_to_end(session_id)
+        return window
 
     async def window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
         """The session's window at `head`: the held one, grown by what is new, or a fresh one, which is held unless `once`."""
@@ -240,16 +248,14 @@ class WindowKeeper:
         held = self.held.get(session_id)
         if held is None:
             return
-        note_sizes(entries, self.counter)  # those of messages that others had added already came out of the store
-        for entry in entries:
-            held.pending[entry.seq] = entry
+        held.note(entries)
         if len(held.pending) > _MOST_PENDING:
             del self.held[session_id]
 
     def newest_of(self, session_id: str) -> tuple[Entry, ...]:
         """The entries that came since the session's window was cut, as far as they are held."""
         held = self.held.get(session_id)
-        return () if held is None else (*held.window.region.later, *held.pending.values())
+        return () if held is None else (*held.window.region.later, *held.pending)
 
     def forget(self, session_id: str) -> None:
         """Hold nothing of the session."""
@@ -262,12 +268,12 @@ class WindowKeeper:
             return None
         if not held.window.basis.plan.folded:
             return None
-        window, added = held.window, [e for e in held.pending.values() if e.message.in_conversation]
+        window, added = held.window, said_of(held.pending)
         region, basis = window.region, window.basis
         head = Head(
             session_id=held.session_id,
             epoch=basis.epoch,
-            last_seq=max(held.pending, default=region.last_seq),
+            last_seq=held.pending[-1].seq if held.pending else region.last_seq,
             messages=region.messages + len(added),
             tokens=region.tokens + sum([entry.tokens for entry in added]),
         )
@@ -281,11 +287,11 @@ class WindowKeeper:
         read = await self.store.read(head.session_id, after=known, before=head.last_seq + 1, limit=missing, epoch=head.epoch)
         if len(read) != missing:
             return None
-        note_sizes(read, self.counter)
         return list(read)
 
     async def _recut(self, window: SessionWindow, said: Sequence[Entry], head: Head) -> SessionWindow:
         """The window of the log up to `head`, where `said` was added, made anew."""
+        note_sizes(said, self.counter)
         region = window.region.grown(said, head)
         if self.stable:
             region = region.trimmed(window.basis.room.limit, self.counter)

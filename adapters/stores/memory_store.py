@@ -185,7 +185,8 @@ class MemoryContextStore:
         if limit < 1:
             raise InvalidArgument(f"limit is {limit}; ask for at least 1 session", limit=limit)
         with self._lock:
-            self._check_open()
+            if self._closed:
+                raise _closed()
             page = nsmallest(limit, (session_id for session_id in self._sessions if session_id > after))
             return tuple(self._sessions[session_id].head(session_id) for session_id in page)
 
@@ -214,53 +215,53 @@ class MemoryContextStore:
             return kept.page(after, limit) if kept else None
 
     def _find(self, session_id: str) -> _Session | None:
-        self._check_open()
+        if self._closed:
+            raise _closed()
         if not session_id:
             raise InvalidArgument("the session id is empty; give each conversation an id of its own")
         return self._sessions.get(session_id)
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StoreUnavailable("the store is closed; open another")
+
+def _closed() -> StoreUnavailable:
+    return StoreUnavailable("the store is closed; open another")
 
 
 def _append(session_id: str, session: _Session, drafts: Sequence[Draft]) -> tuple[Entry, ...]:
-    """Number the drafts first and store them last, so that a conflict leaves everything as it was."""
+    """Store the drafts. Where one cannot be, those before it are taken back, and everything is as it was."""
     current = session.current or _Epoch()
-    seq, turn, messages, tokens = session.last_seq, session.turn, session.messages, session.tokens
+    by_id, epoch, seq, turn = current.by_id, session.epoch, session.last_seq, session.turn
+    messages, tokens = session.messages, session.tokens
     entries: list[Entry] = []
-    fresh: dict[str, Entry] = {}
-    for draft in drafts:
-        message = draft.message
-        entry = current.by_id.get(message.id) or fresh.get(message.id)
-        if entry is None:
-            seq += 1
-            if message.opens_turn:
-                turn = seq
-            if message.in_conversation:
-                messages += 1
-                tokens += draft.tokens
-            entry = fresh[message.id] = Entry(
-                seq=seq,
-                epoch=session.epoch,
-                turn=turn,
-                at=draft.at,
-                tokens=draft.tokens,
-                counter=draft.counter,
-                message=message,
-            )
-        elif not _same(entry.message, message):
-            raise MessageConflict(
-                f"session {session_id!r} has a message {message.id!r} with other content; give the new one an id of its own",
-                session_id=session_id,
-                message_id=message.id,
-            )
-        entries.append(entry)
+    fresh: list[Entry] = []
+    try:
+        for draft in drafts:
+            message = draft.message
+            entry = by_id.get(message.id)
+            if entry is None:
+                seq += 1
+                if message.opens_turn:
+                    turn = seq
+                if message.in_conversation:
+                    messages += 1
+                    tokens += draft.tokens
+                entry = by_id[message.id] = Entry(
+                    seq=seq, epoch=epoch, turn=turn, at=draft.at, tokens=draft.tokens, counter=draft.counter, message=message
+                )
+                fresh.append(entry)
+            elif not _same(entry.message, message):
+                raise MessageConflict(
+                    f"session {session_id!r} has a message {message.id!r} with other content; give the new one an id of its own",
+                    session_id=session_id,
+                    message_id=message.id,
+                )
+            entries.append(entry)
+    except BaseException:
+        for entry in fresh:
+            del by_id[entry.message.id]
+        raise
     if fresh:
-        added = fresh.values()
-        current.entries += added
-        current.by_id.update(fresh)
-        current.marked += [entry for entry in added if entry.message.marked]
+        current.entries += fresh
+        current.marked += [entry for entry in fresh if entry.message.marked]
         session.last_seq, session.turn, session.messages, session.tokens = seq, turn, messages, tokens
         session.current = current
     return tuple(entries)
