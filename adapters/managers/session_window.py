@@ -261,7 +261,8 @@ class SessionWindow:
         messages = [entry.message for entry in entries]
         stand_ins = 0
         if all(map(stands_alone, messages)):
-            tokens = sum(sizes_of(entries, counter))
+            name = counter.name
+            tokens = sum([e.tokens if e.counter == name else message_tokens(e.message, counter) for e in entries])
             slots = spans_after(settled.slots, entries)
         else:
             note_sizes(entries, counter)
@@ -324,12 +325,6 @@ def note_sizes(entries: Iterable[Entry], counter: TokenCounter) -> None:
             remember_tokens(entry.message, name, entry.tokens)
 
 
-def sizes_of(entries: Iterable[Entry], counter: TokenCounter) -> list[int]:
-    """The sizes of the entries' messages by `counter`, which is not asked again."""
-    name = counter.name
-    return [entry.tokens if entry.counter == name else message_tokens(entry.message, counter) for entry in entries]
-
-
 def slots_of(
     messages: Sequence[Message], entries: Iterable[Entry], before: tuple[Span | Made, ...] = ()
 ) -> tuple[Span | Made, ...]:
@@ -357,14 +352,13 @@ def slots_of(
 
 def spans_after(before: tuple[Span | Made, ...], entries: Iterable[Entry]) -> tuple[Span | Made, ...]:
     """The slots `before`, then the entries of the log as they are."""
-    slots = list(before)
     for entry in entries:
-        newest = slots[-1] if slots else None
+        newest = before[-1] if before else None
         if type(newest) is Span and newest.last + 1 == entry.seq:
-            slots[-1] = Span(newest.first, entry.seq)
+            before = (*before[:-1], Span(newest.first, entry.seq))
         else:
-            slots.append(Span(entry.seq, entry.seq))
-    return tuple(slots)
+            before = (*before, Span(entry.seq, entry.seq))
+    return before
 
 
 def stand_ins_in(messages: Iterable[Message]) -> int:

@@ -233,6 +233,7 @@ def _append(session_id: str, session: _Session, drafts: Sequence[Draft]) -> tupl
     messages, tokens = session.messages, session.tokens
     entries: list[Entry] = []
     fresh: list[Entry] = []
+    marked: list[Entry] = []
     try:
         for draft in drafts:
             message = draft.message
@@ -248,6 +249,8 @@ def _append(session_id: str, session: _Session, drafts: Sequence[Draft]) -> tupl
                     seq=seq, epoch=epoch, turn=turn, at=draft.at, tokens=draft.tokens, counter=draft.counter, message=message
                 )
                 fresh.append(entry)
+                if message.marked:
+                    marked.append(entry)
             elif not _same(entry.message, message):
                 raise MessageConflict(
                     f"session {session_id!r} has a message {message.id!r} with other content; give the new one an id of its own",
@@ -261,7 +264,7 @@ def _append(session_id: str, session: _Session, drafts: Sequence[Draft]) -> tupl
         raise
     if fresh:
         current.entries += fresh
-        current.marked += [entry for entry in fresh if entry.message.marked]
+        current.marked += marked
         session.last_seq, session.turn, session.messages, session.tokens = seq, turn, messages, tokens
         session.current = current
     return tuple(entries)
