@@ -187,39 +187,34 @@ class WindowKeeper:
 
         For windows without a plan.
         """
-        session_id = head.session_id
-        held = self.held.get(session_id)
+        held = self.held.get(head.session_id)
         if held is None or not held.window.basis.is_at(head) or not held.window.basis.serves(self.ratio(), NO_MODES, 0):
             return None
-        window = self._with_added(held, head)
+        new = held.added(head)
+        if new is None:
+            return None
+        window = held.window.extended(said_of(new), head, self.counter) if new else held.window
         if window is not None:
             held.advance(window)
-            self.held.move_to_end(session_id)
+            self.held.move_to_end(head.session_id)
         return window
 
     async def window(self, head: Head, basis: Basis, *, once: bool = False) -> SessionWindow:
         """The session's window at `head`: the held one, grown by what is new, or a fresh one, which is held unless `once`."""
         held = None if once else self.held.get(head.session_id)
         if held is not None and held.window.basis is basis:
-            before = held.window  # another task may hold a later one by the time that something was read
-            window = self._with_added(held, head)
-            if window is None:
-                new = held.added(head) or await self._read_new(head, before.region.last_seq)
-                if new is not None:
+            window = held.window  # another task may hold a later one by the time that something was read
+            new = held.added(head)
+            if new is None:
+                new = await self._read_new(head, window.region.last_seq)
+            if new is not None:
+                if new:
                     said = said_of(new)
-                    window = before.extended(said, head, self.counter) or await self._recut(before, said, head)
-            if window is not None:
+                    window = window.extended(said, head, self.counter) or await self._recut(window, said, head)
                 return self._hold(head.session_id, held, window)
         region = await read_region(self.store, self.counter, head, basis.room.limit if self.stable else None, basis.fold)
         window = await self._fresh(head.session_id, basis, region)
         return window if once else self._hold(head.session_id, None, window)
-
-    def _with_added(self, held: _Session, head: Head) -> SessionWindow | None:
-        """The held window with what this engine added up to `head` behind it; None if that is not all, or needs a new cut."""
-        new = held.added(head)
-        if not new:
-            return None if new is None else held.window
-        return held.window.extended(said_of(new), head, self.counter)
 
     async def with_fragments(self, session_id: str, window: SessionWindow) -> SessionWindow:
         """The window with the original words of folded messages that its newest question asks about."""
@@ -287,12 +282,13 @@ class WindowKeeper:
         read = await self.store.read(head.session_id, after=known, before=head.last_seq + 1, limit=missing, epoch=head.epoch)
         if len(read) != missing:
             return None
+        note_sizes(read, self.counter)
         return list(read)
 
     async def _recut(self, window: SessionWindow, said: Sequence[Entry], head: Head) -> SessionWindow:
         """The window of the log up to `head`, where `said` was added, made anew."""
-        note_sizes(said, self.counter)
         region = window.region.grown(said, head)
+        note_sizes(region.later, self.counter)
         if self.stable:
             region = region.trimmed(window.basis.room.limit, self.counter)
         return await self._fresh(head.session_id, window.basis, region)
