@@ -77,6 +77,9 @@ def decode(raw: dict[str, Any], **fields: Any) -> Message:
     if role is None:
         raise InvalidMessage(f"role is {given!r}; it must be one of {', '.join(_ROLES)}", path="role")
     parts = _message_parts(role, raw)
+    native = Native(api=API, raw=raw, parts=parts)
+    if len(raw) == 2 and len(fields) == 1 and "id" in fields:  # most messages of a log
+        return Message(role=role, parts=parts, id=fields["id"], native=native)
     if len(raw) > 2:
         name, metadata = raw.get("name"), raw.get("metadata")
         if isinstance(name, str):
@@ -85,7 +88,7 @@ def decode(raw: dict[str, Any], **fields: Any) -> Message:
             fields.setdefault("metadata", metadata)
     if "id" not in fields:
         fields["id"] = _id(raw)
-    return Message(role=role, parts=parts, native=Native(api=API, raw=raw, parts=parts), **fields)
+    return Message(role=role, parts=parts, native=native, **fields)
 
 
 def _id(raw: dict[str, Any]) -> str:
@@ -103,14 +106,20 @@ def _message_parts(role: Role, raw: dict[str, Any]) -> tuple[Part, ...]:
         return (_tool_message_result(raw, content),)
     if type(content) is str and len(raw) == 2:  # the common case: nothing but role and content
         return (Text(content),) if content else ()
-    parts: list[Part] = [Thinking(text=raw[key]) for key in REASONING_KEYS if isinstance(raw.get(key), str) and raw[key]]
-    parts.extend(_content_parts(content, "content"))
-    if isinstance(raw.get("refusal"), str) and raw["refusal"]:
+    parts: list[Part] = []
+    for key in REASONING_KEYS:
+        if key in raw and isinstance(raw[key], str) and raw[key]:
+            parts.append(Thinking(text=raw[key]))
+    if content is not None:
+        parts.extend(_content_parts(content, "content"))
+    if "refusal" in raw and isinstance(raw["refusal"], str) and raw["refusal"]:
         parts.append(Refusal(raw["refusal"]))
-    calls = raw.get("tool_calls") or ()
-    if not isinstance(calls, list | tuple):
-        raise InvalidMessage(f"tool_calls is a {type(calls).__name__}; it must be a list", path="tool_calls")
-    parts.extend(_call(call, f"tool_calls[{n}]") for n, call in enumerate(cast(list[Any], calls)))
+    calls = raw.get("tool_calls")
+    if calls:
+        if not isinstance(calls, list | tuple):
+            raise InvalidMessage(f"tool_calls is a {type(calls).__name__}; it must be a list", path="tool_calls")
+        for n, call in enumerate(cast("list[Any]", calls)):
+            parts.append(_call(call, n))
     legacy = raw.get("function_call")
     if legacy and isinstance(legacy, dict):
         function = cast(dict[str, Any], legacy)
@@ -149,11 +158,11 @@ def _tool_message_result(raw: dict[str, Any], content: Json) -> ToolResult:
             f"a tool message needs the tool_call_id of the call it answers; it has {call_id!r}",
             path="tool_call_id",
         )
-    is_error = raw.get("is_error")
+    name, is_error = raw.get("name"), raw.get("is_error")
     return ToolResult(
         call_id=call_id,
         parts=_result_parts(content, "content"),
-        name=raw["name"] if isinstance(raw.get("name"), str) else None,
+        name=name if isinstance(name, str) else None,
         status=None if not isinstance(is_error, bool) else "error" if is_error else "ok",
     )
 
@@ -174,9 +183,9 @@ def _content_parts(content: Json, path: str) -> tuple[Part, ...]:
 
 def _result_parts(content: Json, path: str) -> tuple[Text | Media | JsonPart | Opaque, ...]:
     """The content of a tool result. A part that has no place in one is carried as it is."""
+    if isinstance(content, str):  # most results
+        return (Text(content),) if content else ()
     parts = _content_parts(content, path)
-    if len(parts) == 1 and type(parts[0]) is Text:  # most results
-        return (parts[0],)
     return tuple(
         part if isinstance(part, _INSIDE_RESULTS) else Opaque(api=API, type=str(content[n].get("type")), raw=content[n])
         for n, part in enumerate(parts)
@@ -361,20 +370,18 @@ _UNTYPED_DECODERS: dict[str, Callable[[dict[str, Any], str], Part]] = {
 }
 
 
-def _call(call: Json, path: str) -> ToolCall:
+def _call(call: Json, nth: int) -> ToolCall:
     if not isinstance(call, dict):
-        raise InvalidMessage(f"a tool call is a {type(call).__name__}; it must be an object", path=path)
-    raw = cast(dict[str, Any], call)
-    body = raw.get("function") if isinstance(raw.get("function"), dict) else raw.get("custom")
-    if not isinstance(raw.get("id"), str) or not isinstance(body, dict):
-        raise InvalidMessage("a tool call needs an id and a function with name and arguments", path=path)
-    function = cast(dict[str, Any], body)
-    return ToolCall(
-        call_id=raw["id"],
-        name=_string(function, "name"),
-        arguments=_string(function, "arguments") or _string(function, "input"),
-        raw=raw,
-    )
+        raise InvalidMessage(f"a tool call is a {type(call).__name__}; it must be an object", path=f"tool_calls[{nth}]")
+    raw = cast("dict[str, Any]", call)
+    call_id, body = raw.get("id"), raw.get("function")
+    if not isinstance(body, dict):
+        body = raw.get("custom")
+    if not isinstance(call_id, str) or not isinstance(body, dict):
+        raise InvalidMessage("a tool call needs an id and a function with name and arguments", path=f"tool_calls[{nth}]")
+    function = cast("dict[str, Any]", body)
+    arguments = _string(function, "arguments") or _string(function, "input")
+    return ToolCall(call_id=call_id, name=_string(function, "name"), arguments=arguments, raw=raw)
 
 
 def _string(raw: dict[str, Any], key: str) -> str:

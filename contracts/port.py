@@ -20,7 +20,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zope.interface import Attribute, Interface, implementer
 from zope.interface.interface import InterfaceClass, Method, fromFunction
@@ -60,8 +60,12 @@ else:
                 elif isinstance(value, FunctionType) and next(iter(inspect.signature(value).parameters), "") == "self":
                     members[key] = fromFunction(value, name=key, imlevel=1)
                     members[key].setTaggedValue(_FUNCTION, value)
-                    members[key].setTaggedValue(_FORM, _form(value))
+                    members[key].form = _form(value)
             super().__init__(name, bases, members, __doc__, __module__)
+            self.members_to_check = tuple(
+                (name, description if isinstance(description, Method) else None)
+                for name, description in sorted(self.namesAndDescriptions(all=True))
+            )
 
     Port = PortClass("Port", (Interface,), {"__doc__": "Base of all ports."}, __module__=__name__)
 
@@ -74,7 +78,7 @@ else:
         return port.providedBy(candidate)
 
 
-_FUNCTION, _FORM = "contextport.function", "contextport.form"
+_FUNCTION = "contextport.function"
 
 
 def verify(candidate: object, port: Any) -> None:
@@ -90,25 +94,28 @@ def verify(candidate: object, port: Any) -> None:
 def violations(candidate: object, port: Any) -> tuple[str, ...]:
     """Every way in which the members of `candidate` differ from those of `port`; empty when there is none."""
     found: list[str] = []
-    for name, description in sorted(cast(Mapping[str, Any], dict(port.namesAndDescriptions(all=True))).items()):
-        if not _has(candidate, name):
+    defined = _defined(candidate)
+    members: tuple[tuple[str, Any], ...] = port.members_to_check
+    for name, method in members:
+        if name not in defined:
             found.append(f"{name} is missing")
-        elif isinstance(description, Method):
-            found.extend(_method_violations(name, getattr(candidate, name), description))
+        elif method is not None:
+            member = getattr(candidate, name)
+            # Most methods have the port's form, and need no slow inspection.
+            if type(member) is not MethodType or _form(member.__func__) != method.form:
+                found.extend(_method_violations(name, member, method))
     return tuple(found)
 
 
-def _has(candidate: object, name: str) -> bool:
-    """Whether the object, its class or a base of it defines the name. No code of theirs is run, as a property would be."""
+def _defined(candidate: object) -> set[str]:
+    """The names that the object, its class or a base of it defines. No code of theirs is run, as a property would be."""
     places = (candidate, *type(candidate).__mro__, *(candidate.__mro__ if isinstance(candidate, type) else ()))
-    return any(name in getattr(place, "__dict__", ()) for place in places)
+    return set().union(*[getattr(place, "__dict__", ()) for place in places])
 
 
 def _method_violations(name: str, member: object, description: Method) -> list[str]:
-    if not isinstance(member, FunctionType | MethodType | BuiltinFunctionType):
+    if not isinstance(member, _CALLABLE):
         return [f"{name} is a {type(member).__name__}, not a method"]
-    if isinstance(member, MethodType) and _form(member.__func__) == description.getTaggedValue(_FORM):
-        return []  # most methods, and no slow inspection
     wanted = description.getTaggedValue(_FUNCTION)
     wanted_parameters = list(inspect.signature(wanted).parameters.values())[1:]
     given = inspect.signature(member).parameters
@@ -138,6 +145,7 @@ def _form(function: object) -> object:
     return names, code.co_argcount, code.co_posonlyargcount, code.co_flags & _CALLING, optional
 
 
+_CALLABLE = (FunctionType, MethodType, BuiltinFunctionType)
 _CALLING = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 

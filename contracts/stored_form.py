@@ -79,7 +79,8 @@ def dump_message(message: Message) -> str:
 def load_message(text: str) -> Message:
     """The message written by `dump_message`. Raises `StoreCorrupt` when the text is not one."""
     try:
-        value, end = cast(tuple[dict[str, Any], int], _decode_json(text))
+        value: dict[str, Any]
+        value, end = _decode_json(text)
         if end != len(text):
             raise ValueError(f"it ends at character {end} of {len(text)}")
         version = value["v"]

@@ -12,14 +12,14 @@ from itertools import accumulate
 import attrs
 from attrs import define, field, frozen
 
-from contextport.contracts import Kind, Message, Text, TokenCounter, ToolResult, from_chat
+from contextport.contracts import Kind, Message, Part, Text, TokenCounter, ToolCall, ToolResult, from_chat
 from contextport.contracts.counting import message_sizes
 
 from .gap_marker import omitted_by
 
 __all__ = ["MEMORY", "Step", "Steps", "arrange", "is_system", "newest_question", "split", "stands_alone"]
 
-_GAP = Kind.GAP  # looking a member up in its class takes as long as a function call
+_GAP, _CHAT = Kind.GAP, Kind.CHAT  # looking a member up in its class takes as long as a function call
 MEMORY = frozenset({Kind.SUMMARY, Kind.FACTS})  # they stand for what is no longer there
 INTERRUPTED = "No result: the call was interrupted before it answered."
 
@@ -40,6 +40,25 @@ def stands_alone(message: Message) -> bool:
     return len(parts) == 1 and type(parts[0]) is Text
 
 
+def call_ids(parts: Sequence[Part]) -> tuple[list[str], list[str]]:
+    """The ids of the calls among the parts, and of those that results among them answer; only of those that the host makes."""
+    calls: list[str] = []
+    answered: list[str] = []
+    for part in parts:
+        if type(part) is ToolCall:
+            if part.executor == "client":
+                calls.append(part.call_id)
+        elif type(part) is ToolResult and part.executor == "client":
+            answered.append(part.call_id)
+    return calls, answered
+
+
+def _answers(message: Message) -> bool:
+    """Whether it has results."""
+    parts = message.parts
+    return not (len(parts) == 1 and type(parts[0]) is Text) and bool(call_ids(parts)[1])
+
+
 @define
 class _OpenCalls:
     """The calls of one assistant message, and the results that have come in for them."""
@@ -56,26 +75,25 @@ def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Mess
     false. A result without a call, a second result for a call, and an assistant message without any content are left out. All
     else keeps its order.
     """
+    if _in_order(messages):  # nearly always
+        return list(messages)
     out: list[Message | _OpenCalls] = []
     waiting: dict[str, list[_OpenCalls]] = {}
     for message in messages:
-        parts = message.parts
-        if len(parts) == 1 and type(parts[0]) is Text:  # most messages of a chat
-            out.append(message)
-        elif message.tool_results:
+        calls, answered = ([], []) if stands_alone(message) else call_ids(message.parts)
+        if answered:
             rest = _answer(message, waiting)
             if rest is not None:
                 out.append(rest)
-        elif message.role == "assistant" and not parts:
+        elif message.role == "assistant" and not message.parts:
             continue
         else:
             out.append(message)
-            calls = message.tool_calls
             if calls:
-                opened = _OpenCalls(message, [call.call_id for call in calls])
+                opened = _OpenCalls(message, calls.copy())
                 out.append(opened)
-                for call in calls:
-                    waiting.setdefault(call.call_id, []).append(opened)
+                for call_id in calls:
+                    waiting.setdefault(call_id, []).append(opened)
     arranged: list[Message] = []
     for item in out:
         if isinstance(item, Message):
@@ -85,6 +103,28 @@ def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Mess
             if stand_ins:
                 arranged.extend(_stand_in(item.caller, call_id, n) for n, call_id in enumerate(item.waiting))
     return arranged
+
+
+def _in_order(messages: Sequence[Message]) -> bool:
+    """Whether every call is answered right after it, and there is nothing that `arrange` would leave out."""
+    waiting: list[str] = []
+    for message in messages:
+        parts = message.parts
+        if len(parts) == 1 and type(parts[0]) is Text:  # `stands_alone`, without the price of a call
+            if waiting:
+                return False
+            continue
+        calls, answered = call_ids(parts)
+        if answered:
+            for call_id in answered:
+                if call_id not in waiting:
+                    return False
+                waiting.remove(call_id)
+        elif waiting or (not parts and message.role == "assistant"):
+            return False
+        else:
+            waiting = calls
+    return not waiting
 
 
 def _answer(message: Message, waiting: dict[str, list[_OpenCalls]]) -> Message | None:
@@ -159,30 +199,33 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     offsets = _offsets(messages, counter)
     view = arrange(messages)
     sizes = message_sizes(view, counter)
-    marked = [message.marked or message.kind in MEMORY for message in view]
+    claims = [message.marked or (message.kind is not _CHAT and message.kind in MEMORY) for message in view]
     steps: list[Step] = []
     claimants: list[int] = []
     system: list[int] = []
     system_tokens = first = omitted_messages = omitted_tokens = 0
     head: int | None = None
-    at = 0
-    while at < len(view):
+    at, end = 0, len(view)
+    while at < end:
         message = view[at]
-        stop = at + 1
+        role, stop = message.role, at + 1
         if message.kind is _GAP:
             omitted_messages, omitted_tokens = omitted_by(message)
             first = len(steps)
-        elif is_system(message):
+        elif role == "system" or role == "developer":
             system.append(at)
             system_tokens += sizes[at]
         else:
-            while stop < len(view) and view[stop].tool_results:
+            tokens, claim = sizes[at], claims[at]
+            while stop < end and _answers(view[stop]):
+                tokens += sizes[stop]
+                claim = claim or claims[stop]
                 stop += 1
-            if message.opens_turn:
+            if role == "user" and message.opens_turn:
                 head = len(steps)
-            if True in marked[at:stop]:
+            if claim:
                 claimants.append(len(steps))
-            steps.append(Step(start=at, stop=stop, head=head, tokens=sum(sizes[at:stop]), offset=offsets[message.id]))
+            steps.append(Step(start=at, stop=stop, head=head, tokens=tokens, offset=offsets[message.id]))
         at = stop
     return Steps(
         messages=tuple(view),
@@ -191,7 +234,7 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
         system_tokens=system_tokens,
         first=first,
         claimants=tuple(claimants),
-        suffix_tokens=(*reversed([*accumulate(step.tokens for step in reversed(steps))]), 0),
+        suffix_tokens=(*reversed([*accumulate([step.tokens for step in reversed(steps)])]), 0),
         omitted_messages=omitted_messages,
         omitted_tokens=omitted_tokens,
     )
@@ -203,7 +246,10 @@ def _offsets(messages: Sequence[Message], counter: TokenCounter) -> dict[str, in
     total = 0
     for message, size in zip(messages, message_sizes(messages, counter), strict=True):
         offsets[message.id] = total
-        if message.kind is _GAP:
+        kind = message.kind
+        if kind is _CHAT:  # most messages
+            total += size
+        elif kind is _GAP:
             total += omitted_by(message)[1]
         elif message.in_conversation:
             total += size

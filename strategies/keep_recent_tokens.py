@@ -21,7 +21,7 @@ from contextport.contracts.counting import total_tokens
 
 from .arguments import check_share
 from .atoms import Steps, split
-from .selection import select, window_from
+from .selection import window_from
 from .squeeze import squeeze
 
 __all__ = ["KeepRecentTokens", "unchanged"]
@@ -66,9 +66,8 @@ class KeepRecentTokens:
         grid_starts = self._grid_starts(steps, max_tokens)
         later = range(grid_starts[-1] + 1 if grid_starts else 0, len(steps.steps))
         for start in (*grid_starts, *later):
-            kept = window_from(steps, start, max_tokens, self.counter)
-            if kept is not None:
-                selection = select(steps, kept, max_tokens, self.counter)
+            selection = window_from(steps, start, max_tokens, self.counter)
+            if selection is not None:
                 extendable = start in grid_starts and selection.has_gap
                 return self._cut(messages, selection.messages, max_tokens, "older steps were left out", extendable)
         shortened = squeeze(steps, max_tokens, self.counter)

@@ -20,7 +20,7 @@ from contextport.contracts.counting import total_tokens
 from .arguments import check_count
 from .atoms import Steps, split
 from .keep_recent_tokens import KeepRecentTokens, unchanged
-from .selection import select, window_from
+from .selection import window_from
 
 __all__ = ["KeepRecentTurns"]
 
@@ -53,9 +53,8 @@ class KeepRecentTurns:
             return unchanged(messages, tokens)
         steps = split(messages, self.counter)
         start = self._start(steps)
-        kept = None if start is None or max_tokens < 0 else window_from(steps, start, max_tokens, self.counter)
-        if kept is not None:
-            selection = select(steps, kept, max_tokens, self.counter)
+        selection = None if start is None or max_tokens < 0 else window_from(steps, start, max_tokens, self.counter)
+        if selection is not None:
             size = self.estimate_tokens(selection.messages)
             reason = "older turns were left out"
             return Compression.of(messages, selection.messages, tokens=size, max_tokens=max_tokens, reason=reason)

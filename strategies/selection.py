@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
+from itertools import compress
 
 from attrs import frozen
 
@@ -83,8 +85,8 @@ def _rank(message: Message, same_turn: bool) -> int:
     return 1 if message.kind is Kind.INTERRUPT and same_turn else 0
 
 
-def window_from(steps: Steps, start: int, max_tokens: int, counter: TokenCounter) -> list[int] | None:
-    """The steps of the window that begins at step `start`, with what stays from before it; None when they do not fit.
+def window_from(steps: Steps, start: int, max_tokens: int, counter: TokenCounter) -> Selection | None:
+    """The window that begins at step `start`, with what stays from before it; None when that does not fit.
 
     The gap message has to fit with them, unless it would take more than `GAP_SHARE` of the budget: then content goes first.
     """
@@ -92,12 +94,12 @@ def window_from(steps: Steps, start: int, max_tokens: int, counter: TokenCounter
     if used > max_tokens:
         return None
     extras = extras_before(steps, start, max_tokens)
+    used += extras.tokens
     kept = [*extras.steps, *range(start, len(steps.steps))]
-    gap, _ = _gap(steps, kept, counter)
-    marker = 0 if gap is None else message_tokens(gap, counter)
-    if marker <= max_tokens * GAP_SHARE:
-        used += marker
-    return kept if used + extras.tokens <= max_tokens else None
+    gap, size = _gap(steps, kept, counter)
+    if used + (size if size <= max_tokens * GAP_SHARE else 0) > max_tokens:
+        return None
+    return _selected(steps, kept, gap if size <= max_tokens - used else None)
 
 
 def select(
@@ -108,27 +110,21 @@ def select(
     In a window `to_be_shortened` there is room for one that takes at most `GAP_SHARE` of the budget.
     """
     chosen = sorted(set(kept))
-    used = steps.system_tokens + sum(steps.steps[n].tokens for n in chosen)
-    gap, place = _gap(steps, chosen, counter)
+    used = steps.system_tokens + sum([steps.steps[n].tokens for n in chosen])
+    gap, size = _gap(steps, chosen, counter)
     left = int(max_tokens * GAP_SHARE) if to_be_shortened else max_tokens - used
-    fits = gap is not None and message_tokens(gap, counter) <= left
-    return Selection(messages=_messages(steps, chosen, gap if fits else None, place), has_gap=fits)
+    return _selected(steps, chosen, gap if size <= left else None)
 
 
 def _gap(steps: Steps, kept: list[int], counter: TokenCounter) -> tuple[Message | None, int]:
-    """The gap message for all that is not kept, and the index in `messages` before which it goes: the last hole."""
+    """The gap message for all that is not among the steps `kept`, and its size; None and 0 where nothing is missing."""
     present = set(kept)
     missing = [step for n, step in enumerate(steps.steps) if n not in present]
     count, tokens = _said(steps, missing, counter)
     if not (count or steps.omitted_messages):
         return None, 0
-    place = len(steps.messages)
-    if kept and kept[-1] == len(steps.steps) - 1:
-        for earlier, later in zip([-1, *kept], kept, strict=False):
-            unread = steps.omitted_messages > 0 and earlier < steps.first <= later
-            if later - earlier > 1 or unread:
-                place = steps.steps[later].start
-    return gap_marker(steps.omitted_messages + count, steps.omitted_tokens + tokens), place
+    gap = gap_marker(steps.omitted_messages + count, steps.omitted_tokens + tokens)
+    return gap, message_tokens(gap, counter)
 
 
 def _said(steps: Steps, missing: list[Step], counter: TokenCounter) -> tuple[int, int]:
@@ -137,16 +133,28 @@ def _said(steps: Steps, missing: list[Step], counter: TokenCounter) -> tuple[int
     return len(messages), total_tokens(messages, counter)
 
 
-def _messages(steps: Steps, kept: list[int], gap: Message | None, place: int) -> tuple[Message, ...]:
-    chosen = {*steps.system}
+def _selected(steps: Steps, kept: list[int], gap: Message | None) -> Selection:
+    """The system messages and the steps `kept`, which rise, with the gap message in its place."""
+    chosen = bytearray(len(steps.messages))  # a flag for each message
+    for n in steps.system:
+        chosen[n] = 1
     for n in kept:
-        chosen.update(range(steps.steps[n].start, steps.steps[n].stop))
-    out: list[Message] = []
-    for n in sorted(chosen):
-        if gap is not None and n >= place:
-            out.append(gap)
-            gap = None
-        out.append(steps.messages[n])
-    if gap is not None:
-        out.append(gap)
-    return tuple(out)
+        step = steps.steps[n]
+        for place in range(step.start, step.stop):
+            chosen[place] = 1
+    if gap is None:
+        return Selection(messages=tuple(compress(steps.messages, chosen)))
+    hole = _place_of_gap(steps, kept)
+    before, after = compress(steps.messages[:hole], chosen), compress(steps.messages[hole:], chosen[hole:])
+    return Selection(messages=(*before, gap, *after), has_gap=True)
+
+
+def _place_of_gap(steps: Steps, kept: list[int]) -> int:
+    """The index in `messages` before which a gap message goes: the last hole among the steps `kept`."""
+    if not kept or kept[-1] != len(steps.steps) - 1:
+        return len(steps.messages)
+    holes = [later for earlier, later in zip([-1, *kept], kept, strict=False) if later - earlier > 1]
+    if steps.omitted_messages > 0:
+        unread = bisect_left(kept, steps.first)
+        holes += kept[unread : unread + 1]
+    return steps.steps[max(holes)].start if holes else len(steps.messages)

@@ -26,10 +26,11 @@ async def read_region(
     """
     if fold is not None:
         note_sizes((*fold.memory, *fold.standing), counter)
-    tail = await _read_tail(store, counter, head, size, fold)
+    read, start = await _read_tail(store, counter, head, size, fold)
+    tail = tuple(read[start:])
     kept: tuple[Entry, ...] = ()
     if tail and len(tail) < _unfolded(head, fold):
-        kept = await _read_kept(store, head, tail[0], 0 if fold is None else fold.record.through)
+        kept = await _read_kept(store, head, read[:start], tail[0], 0 if fold is None else fold.record.through)
         note_sizes(kept, counter)
     return Region(kept=kept, tail=tail, messages=head.messages, tokens=head.tokens, last_seq=head.last_seq, fold=fold)
 
@@ -41,7 +42,8 @@ def _unfolded(head: Head, fold: LiveFold | None) -> int:
 
 async def _read_tail(
     store: ContextStore, counter: TokenCounter, head: Head, size: int | None, fold: LiveFold | None
-) -> tuple[Entry, ...]:
+) -> tuple[list[Entry], int]:
+    """The newest entries that were said, and where among them the tail begins."""
     tail: list[Entry] = []
     floor = 0 if fold is None else fold.record.through
     wanted = _unfolded(head, fold)
@@ -55,9 +57,9 @@ async def _read_tail(
         tail = said + tail
         start = 0 if size is None else newest_steps(tail, size, counter, fold)
         if start:
-            return tuple(tail[start:])
+            return tail, start
         before, missing = page[0].seq, missing - total_tokens([shown_in(entry, fold) for entry in said], counter)
-    return tuple(tail)
+    return tail, 0
 
 
 def _page(head: Head, missing: int) -> int:
@@ -66,8 +68,12 @@ def _page(head: Head, missing: int) -> int:
     return min(_LARGEST_PAGE, max(_FIRST_PAGE, expected + isqrt(expected)))
 
 
-async def _read_kept(store: ContextStore, head: Head, first: Entry, floor: int) -> tuple[Entry, ...]:
-    """What of the entries after `floor` and before `first` may outlive others: as `outliving` says, read piece by piece."""
+async def _read_kept(store: ContextStore, head: Head, before_tail: list[Entry], first: Entry, floor: int) -> tuple[Entry, ...]:
+    """What of the entries after `floor` and before `first` may outlive others: as `outliving` says, read piece by piece.
+
+    Those right `before_tail` were read with it.
+    """
+    known = {entry.seq: entry for entry in before_tail}
     found: dict[int, Entry] = {}
     before = first.seq
     while True:
@@ -82,7 +88,9 @@ async def _read_kept(store: ContextStore, head: Head, first: Entry, floor: int) 
             near = await store.read(head.session_id, after=after, before=end, limit=2 * STEP_REACH, epoch=head.epoch)
             found.update((other.seq, other) for other in rest_of_step(entry, near))
     for turn in {entry.turn for entry in (*found.values(), first)}:
-        if floor < turn < first.seq and turn not in found:
+        if turn in known:
+            found[turn] = known[turn]
+        elif floor < turn < first.seq and turn not in found:
             page = await store.read(head.session_id, after=turn - 1, before=turn + 1, limit=1, epoch=head.epoch)
             found.update((entry.seq, entry) for entry in page)
     return outliving([found[seq] for seq in sorted(found) if found[seq].message.in_conversation], first)

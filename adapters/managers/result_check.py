@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextport.contracts import Compression, Message, TokenCounter
 from contextport.contracts.counting import total_tokens
 from contextport.strategies import is_system, newest_question
+from contextport.strategies.atoms import call_ids, stands_alone
 
 __all__ = ["answered", "broken_rule"]
 
@@ -20,17 +21,21 @@ def broken_rule(given: Sequence[Message], result: Compression, max_tokens: int, 
     if given and not messages:
         return "STRATEGY-17"
     places = {message.id: n for n, message in enumerate(given)}
-    kept = [places[message.id] for message in messages if message.id in places]
-    if len({message.id for message in messages}) != len(messages):
+    present = {message.id: message for message in messages}
+    if len(present) != len(messages):
         return "STRATEGY-3"
-    if any(message.id not in places and message.in_conversation for message in messages):
-        return "STRATEGY-3"
+    kept: list[int] = []
+    for id, message in present.items():
+        place = places.get(id)
+        if place is not None:
+            kept.append(place)
+        elif message.in_conversation:
+            return "STRATEGY-3"
     if kept != sorted(kept):
         return "STRATEGY-4"
     if not answered(messages):
         return "STRATEGY-5"
-    present = {message.id: message for message in messages}
-    if any(present.get(m.id) != m for m in given if is_system(m)):
+    if any(present.get(message.id) != message for message in given if is_system(message)):
         return "STRATEGY-6"
     question = newest_question(given)
     if question is not None and given[question].id not in present:
@@ -45,14 +50,14 @@ def answered(messages: Sequence[Message]) -> bool:
     """Whether every call has its result in the run of results right after it, and every result its call."""
     waiting: list[str] = []
     for message in messages:
-        results = message.tool_results
+        calls, results = ([], []) if stands_alone(message) else call_ids(message.parts)
         if results:
-            for result in results:
-                if result.call_id not in waiting:
+            for call_id in results:
+                if call_id not in waiting:
                     return False
-                waiting.remove(result.call_id)
+                waiting.remove(call_id)
         elif waiting:
             return False
         elif message.role == "assistant":
-            waiting = [call.call_id for call in message.tool_calls]
+            waiting = calls
     return not waiting

@@ -13,7 +13,6 @@ import sqlite3
 import stat
 import time
 from typing import Literal
-from urllib.parse import quote
 
 from contextport.contracts import InvalidArgument, StoreCorrupt, StoreUnavailable
 
@@ -25,6 +24,11 @@ __all__ = ["open_for_reading", "open_for_writing", "pause", "usable_path"]
 
 _LOOKS = 6  # within some tens of milliseconds, far longer than a checkpoint writes one page
 _WAL_LIMIT_BYTES = 16 << 20  # a longer write-ahead log is cut back after a checkpoint
+_SETTINGS = f"""
+    PRAGMA secure_delete = OFF;
+    PRAGMA wal_autocheckpoint = 0; -- it would run, and sync, inside somebody's append
+    PRAGMA journal_size_limit = {_WAL_LIMIT_BYTES};
+"""
 _SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 
 
@@ -41,8 +45,7 @@ def open_for_writing(path: str, durability: Literal["process", "power"], patienc
 
     Raises `StoreCorrupt` for a file that is not ours, damaged or of a later version, and `StoreUnavailable` for one out of reach.
     """
-    _check_file(path)
-    if os.path.exists(path) and not os.access(path, os.W_OK):  # SQLite would open it, and leave logs that nobody can write
+    if _check_file(path) and not os.access(path, os.W_OK):  # SQLite would open it, and leave logs that nobody can write
         cause = PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
         raise StoreUnavailable(f"{path} is read-only here: give this process write access to it", path=path) from cause
     deadline = time.monotonic() + patience
@@ -91,8 +94,8 @@ def _connect(target: str, *, uri: bool = False) -> LogConnection:
         raise store_error(error, target) from error
 
 
-def _check_file(path: str) -> None:
-    """Refuse what is not ours, before an ordinary connection could leave a trace in it or beside it.
+def _check_file(path: str) -> bool:
+    """Whether there is a file. Refuses what is not ours, before an ordinary connection could leave a trace in it or beside it.
 
     The look takes no lock, so another process that is just writing can make a good file seem damaged: a refusal must last.
     """
@@ -103,29 +106,29 @@ def _check_file(path: str) -> None:
             if attempt == _LOOKS - 1:
                 raise
         time.sleep(pause(attempt + 2))
-    return None
+    return True
 
 
-def _look(path: str) -> None:
+def _look(path: str) -> bool:
     try:
         found = os.stat(path)
     except FileNotFoundError as error:
         directory = os.path.dirname(path)
         if not os.path.isdir(directory):
             raise StoreUnavailable(f"{path}: the directory {directory} does not exist; create it", path=path) from error
-        return
+        return False
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be reached: {error.strerror}", path=path) from error
     if not stat.S_ISREG(found.st_mode):
         raise InvalidArgument(f"{path} is not a file; give the path of a database file", path=path)
     if found.st_size == 0:
-        return
+        return True
     connection = _connect(_immutable(path), uri=True)
     try:
         application_id = connection.execute("PRAGMA application_id").fetchone()[0]
     except sqlite3.Error as error:
         if primary_code(error) == sqlite3.SQLITE_CORRUPT and not _quiet(path):
-            return  # the rest is in the log beside it, which an ordinary connection reads
+            return True  # the rest is in the log beside it, which an ordinary connection reads
         raise store_error(error, path) from error
     finally:
         connection.close()
@@ -136,6 +139,7 @@ def _look(path: str) -> None:
             path=path,
             application_id=application_id,
         )
+    return True
 
 
 def _quiet(path: str) -> bool:
@@ -144,12 +148,13 @@ def _quiet(path: str) -> bool:
 
 
 def _immutable(path: str) -> str:
-    return f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1"
+    # What else a path may hold stands for itself (https://www.sqlite.org/uri.html, section 3.1).
+    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{name}?mode=ro&immutable=1"
 
 
 def _prepare(connection: LogConnection, path: str, durability: str) -> None:
-    connection.execute("PRAGMA secure_delete = OFF")
-    connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
+    connection.executescript(_SETTINGS + f"PRAGMA synchronous = {_SYNCHRONOUS[durability]};")
     if _check_version(connection, path) < len(MIGRATIONS):
         _migrate(connection, path)
     mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
@@ -159,8 +164,6 @@ def _prepare(connection: LogConnection, path: str, durability: str) -> None:
             path=path,
             reason=mode,
         )
-    connection.execute("PRAGMA wal_autocheckpoint = 0")  # it would run, and sync, inside somebody's append
-    connection.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT_BYTES}")
 
 
 def _check_version(connection: LogConnection, path: str) -> int:
