@@ -1,4 +1,6 @@
-"""A plain strategy that keeps every rule: whole turns from the end, pinned turns, and the question shortened at worst."""
+"""Plain strategies that keep every rule: whole turns from the end, pinned turns, and the question shortened at worst; the same on
+the newest part alone; and one that shortens long texts and leaves nothing out.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,10 @@ from contextport.contracts import (
     Compression,
     CompressionStrategy,
     InvalidArgument,
+    KeepsPins,
     Message,
+    NeedsOnlyNewest,
+    OnlyShortens,
     Outcome,
     Shortening,
     StablePrefix,
@@ -22,7 +27,7 @@ from contextport.contracts import (
 
 from .conversations import is_complete, is_system, segments
 
-__all__ = ["MARKER", "ReferenceStrategy", "with_text"]
+__all__ = ["MARKER", "ReferenceNewestStrategy", "ReferenceShorteningStrategy", "ReferenceStrategy", "with_text"]
 
 MARKER = "[…]"
 
@@ -33,7 +38,7 @@ def with_text(message: Message, text: str) -> Message:
     return attrs.evolve(message, parts=(Text(text), *rest))
 
 
-@implements(CompressionStrategy, StablePrefix)
+@implements(CompressionStrategy, KeepsPins, StablePrefix)
 class ReferenceStrategy:
     """Tries ever shorter ends of the conversation, each with the pinned turns before it."""
 
@@ -83,12 +88,12 @@ class ReferenceStrategy:
     def candidates(self, messages: Sequence[Message], max_tokens: int) -> Iterable[list[Message]]:
         """Selections, best first; the last one is all that must stay."""
         turns = self.turns(messages)
-        pinned = [turn for turn in turns if self.is_pinned(turn)]
-        spent = self.estimate_tokens([m for turn in pinned for step in turn for m in step])
-        stays = pinned if spent * 2 <= max_tokens else []
+        stays = [self.staying(turn) if self.is_pinned(turn) else [] for turn in turns]
+        spent = self.estimate_tokens([m for turn in stays for step in turn for m in step])
+        if spent * 2 > max_tokens:
+            stays = [[] for _ in turns]
         for start in range(1, len(turns)):
-            before = [turn for turn in turns[:start] if turn in stays]
-            yield [message for turn in (*before, *turns[start:]) for step in turn for message in step]
+            yield [message for turn in (*stays[:start], *turns[start:]) for step in turn for message in step]
         newest = turns[-1] if turns else []
         question = newest[0] if newest and newest[0][0].opens_turn else []
         for start in range(1, len(newest)):
@@ -98,6 +103,10 @@ class ReferenceStrategy:
     def is_pinned(self, turn: list[list[Message]]) -> bool:
         """Whether a message of the turn asks to stay."""
         return any(message.pinned for step in turn for message in step)
+
+    def staying(self, turn: list[list[Message]]) -> list[list[Message]]:
+        """What stays of a turn that asks to."""
+        return turn
 
     def in_order(self, messages: Sequence[Message], candidate: Sequence[Message]) -> list[Message]:
         """The candidate and the system messages, in the order of the input."""
@@ -145,3 +154,32 @@ class ReferenceStrategy:
             ),
             reason="older messages were left out",
         )
+
+
+@implements(NeedsOnlyNewest)
+class ReferenceNewestStrategy(ReferenceStrategy):
+    """Keeps of older turns the steps that are pinned, with the question: what a manager reads of them."""
+
+    def staying(self, turn: list[list[Message]]) -> list[list[Message]]:
+        return [step for step in turn if step[0].opens_turn or any(message.pinned for message in step)]
+
+
+@implements(OnlyShortens)
+class ReferenceShorteningStrategy(ReferenceStrategy):
+    """Shortens every long text, whatever it is worth."""
+
+    most_words = 4
+
+    def candidates(self, messages: Sequence[Message], max_tokens: int) -> Iterable[list[Message]]:
+        yield [message for turn in self.turns(messages) for step in turn for message in step]
+
+    def squeezed(self, kept: list[Message], max_tokens: int) -> list[Message]:
+        return [message if is_system(message) else self.short(message) for message in kept]
+
+    def short(self, message: Message) -> Message:
+        """The message with no more than `most_words` words in its texts, if that makes it smaller."""
+        if len(message.text.split()) <= self.most_words:
+            return message
+        text = next(text for text in self.shorter_texts(message.text) if len(text.split()) <= self.most_words)
+        shorter = with_text(message, text)
+        return shorter if self.estimate_tokens([shorter]) < self.estimate_tokens([message]) else message

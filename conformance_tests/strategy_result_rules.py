@@ -1,9 +1,8 @@
-"""The rules of `CompressionStrategy` about results, texts and numbers, and those of `StablePrefix`."""
+"""The rules of `CompressionStrategy` about results, texts and numbers."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,7 +12,6 @@ from contextport.contracts import (
     CompressionStrategy,
     InvalidArgument,
     Message,
-    StablePrefix,
     Thinking,
     dump_message,
     load_message,
@@ -22,15 +20,13 @@ from contextport.contracts import (
 from .conversations import (
     conversations,
     is_complete,
-    is_system,
-    segments,
     tool_heavy,
 )
 from .exact_counters import CharactersCounter, WordsCounter
 from .hard_conversations import disordered, long_texts
 from .rules import rule
 from .shortened_text import shortening_problem
-from .windows import Window, all_inputs, budgets, complete_inputs, compressed, every_window
+from .windows import Window, all_inputs, budgets, complete_inputs, every_window
 
 if TYPE_CHECKING:
     from .suites import CompressionStrategyConformance as Suite
@@ -105,35 +101,6 @@ async def tokens_are_what_the_messages_cost(suite: Suite) -> None:
     await every_window(suite, all_inputs(suite), check)
     strategy = await suite.strategy(WordsCounter())
     assert strategy.estimate_tokens([]) == 0, f"an empty list costs {strategy.estimate_tokens([])}"
-
-
-@rule(
-    "STRATEGY-13",
-    CompressionStrategy,
-    cause="pins are looked for in the newest part alone, or are given up before other messages.",
-)
-async def pinned_messages_stay(suite: Suite) -> None:
-    def check(window: Window) -> None:
-        turns: list[list[Message]] = [[]]
-        for message in window.given:
-            if message.opens_turn:
-                turns.append([])
-            if not is_system(message):
-                turns[-1].append(message)
-        pinned = [turn for turn in turns if any(message.pinned for message in turn)]
-        system = window.cost(message for message in window.given if is_system(message))
-        turns_of_pins = sum(window.cost(turn) for turn in pinned)
-        newest = 0 if turns[-1] in pinned else window.cost(turns[-1])
-        if not pinned or turns_of_pins * 2 > window.budget or system + turns_of_pins + newest > window.budget:
-            return
-        kept = {message.id for message in window.kept}
-        lost = [message.id for turn in pinned for message in turn if message.pinned and message.id not in kept]
-        assert not lost, (
-            f"pinned {lost} are not in the output; their turns take {turns_of_pins} of {window.budget} tokens, "
-            f"system messages {system}, the newest turn {newest}"
-        )
-
-    await every_window(suite, complete_inputs(suite), check, admits=is_complete)
 
 
 @rule("STRATEGY-14", CompressionStrategy, cause="the lists are made before a later step leaves out or shortens more.")
@@ -243,40 +210,3 @@ async def negative_budget_is_refused(suite: Suite) -> None:
             except InvalidArgument:
                 continue
             raise AssertionError(f"compress with max_tokens={budget} returned {result.outcome}, {len(result.messages)} messages")
-
-
-@rule("STRATEGY-22", StablePrefix, cause="extendable is said of a window whose start would move with the next message.")
-async def extendable_windows_may_be_extended(suite: Suite) -> None:
-    counter = WordsCounter()
-    strategy = await suite.strategy(counter)
-    share = getattr(strategy, "target_share", None)
-    assert isinstance(share, int | float), f"target_share is {share!r}"
-    assert 0 < share <= 1, f"target_share is {share}"
-    for given in complete_inputs(suite):
-        runs = segments(given)
-        total = sum(counter.count_message(message) for message in given)
-        for budget in budgets(total)[:: max(1, total // 16)]:
-            for n in range(1, len(runs)):
-                earlier = _flat(runs[:n])
-                window = await compressed(strategy, counter, earlier, budget)
-                if window.result.extendable:
-                    await _assert_extends(window, runs[n:])
-
-
-async def _assert_extends(window: Window, later: Sequence[Sequence[Message]]) -> None:
-    for n in range(1, len(later) + 1):
-        new = _flat(later[:n])
-        if not all(message.parts for message in new):  # a message without content need not be sent
-            return
-        extended = (*window.kept, *new)
-        if window.cost(extended) > window.budget:
-            return
-        again = await window.strategy.compress([*window.given, *new], window.budget)
-        assert again.messages == extended, (
-            f"at max_tokens={window.budget} the window of {[m.id for m in window.given]} was called extendable: "
-            f"{[m.id for m in window.kept]}; with {[m.id for m in new]} more it is {[m.id for m in again.messages]}"
-        )
-
-
-def _flat(runs: Sequence[Sequence[Message]]) -> list[Message]:
-    return [message for run in runs for message in run]

@@ -1,20 +1,18 @@
-"""The rules of `CompressionStrategy` and `StablePrefix`, each held to windows of all shapes and budgets."""
+"""The rules of `CompressionStrategy`, each held to windows of all shapes and budgets."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from contextport.contracts import (
-    CompressionStrategy,
-    Message,
-    Outcome,
-)
+from contextport.contracts import CompressionStrategy, Message, OnlyShortens, Outcome, provides
 
 from .conversations import (
     is_complete,
     is_system,
     newest_question,
+    segments,
 )
 from .rules import rule
 from .shortened_text import shortening_problem
@@ -32,6 +30,8 @@ async def what_fits_comes_back(suite: Suite) -> None:
         if window.cost(window.given) <= window.budget:
             assert window.kept == window.given, "an input that fits was changed"
             assert window.result.outcome is Outcome.UNCHANGED, f"an input that fits has the outcome {window.result.outcome}"
+        else:
+            assert window.result.outcome is not Outcome.UNCHANGED, "an input that does not fit has the outcome unchanged"
 
     await every_window(suite, chain(complete_inputs(suite), [()]), check, admits=is_complete)
 
@@ -145,3 +145,29 @@ async def output_begins_with_a_user_message(suite: Suite) -> None:
         assert found[0].role == "user", f"the output begins with {found[0].id!r}, a message of role {found[0].role}"
 
     await every_window(suite, complete_inputs(suite), check, admits=is_complete)
+
+
+@rule(
+    "STRATEGY-29",
+    CompressionStrategy,
+    cause="the newest turn is not cut into, or pins or the first messages are kept at any price, or it gives up at once.",
+)
+async def what_can_be_made_fit_is_made_fit(suite: Suite) -> None:
+    def check(window: Window) -> None:
+        if window.result.outcome is not Outcome.CANNOT_FIT or provides(window.strategy, OnlyShortens):
+            return
+        needed = _least(window.given)
+        tokens = window.cost(needed)
+        assert tokens > window.budget, (
+            f"the outcome is cannot_fit, and {[m.id for m in needed]} take {tokens} of {window.budget} tokens"
+        )
+
+    await every_window(suite, complete_inputs(suite), check, admits=is_complete)
+
+
+def _least(given: Sequence[Message]) -> list[Message]:
+    """The system messages, the newest question and the newest step."""
+    question = newest_question(given)
+    steps = segments([message for message in given if not is_system(message)])
+    newest = {message.id for step in steps[-1:] for message in step} | ({question.id} if question is not None else set())
+    return [message for message in given if is_system(message) or message.id in newest]

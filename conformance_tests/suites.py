@@ -22,6 +22,7 @@ from contextport.contracts import (
     FoldsHistory,
     Json,
     KeepsLatest,
+    KeepsPins,
     KeepsVectors,
     LearnsFromUsage,
     LearnsLimits,
@@ -29,6 +30,8 @@ from contextport.contracts import (
     ListsSessions,
     MemoryUnavailable,
     MessageCodec,
+    NeedsOnlyNewest,
+    OnlyShortens,
     SharedAcrossProcesses,
     StablePrefix,
     StoreUnavailable,
@@ -53,6 +56,7 @@ from . import (
     sink_and_limits_rules,
     store_concurrency_rules,
     store_rules,
+    strategy_ability_rules,
     strategy_result_rules,
     strategy_rules,
     vector_store_rules,
@@ -98,6 +102,7 @@ RULE_MODULES = (
     counter_rules,
     strategy_rules,
     strategy_result_rules,
+    strategy_ability_rules,
     fold_rules,
     fold_keeping_rules,
     sink_and_limits_rules,
@@ -167,11 +172,11 @@ class TokenCounterConformance(Conformance, port=TokenCounter, capabilities=(Lear
         return counter
 
 
-_OF_STRATEGIES = (StablePrefix, FoldsHistory, KeepsLatest)
+_OF_STRATEGIES = (KeepsPins, StablePrefix, NeedsOnlyNewest, OnlyShortens, FoldsHistory, KeepsLatest)
 
 
 class CompressionStrategyConformance(Conformance, port=CompressionStrategy, capabilities=_OF_STRATEGIES):
-    """Suite of `CompressionStrategy`, `StablePrefix`, `FoldsHistory` and `KeepsLatest`."""
+    """Suite of `CompressionStrategy` and of what a strategy may be able to besides, down to `KeepsLatest`."""
 
     #: Conversations of each shape that are tried, and the stride through their budgets: 1 tries every one.
     rounds: ClassVar[int] = 2

@@ -98,13 +98,13 @@ from .modes import (
     mode_line,
 )
 from .own_copy import own_copy
-from .port import Port, implements, provides, verify, violations
+from .port import Port, declare, implements, provides, verify, violations
 from .profile import MediaLimits, Prefill, ProviderProfile, SystemPlace
 from .provider_error import ErrorClassifier, ErrorKind, ErrorReading, ProviderFailure, Remedy
 from .retrieval import IndexedText, IndexesHistory, LexicalIndex, Matches, Query, Retriever, Snippet
 from .store import ContextStore, Draft, Durable, Entry, Head, ListsSessions, SharedAcrossProcesses
 from .stored_form import dump_message, load_message, same_message
-from .strategy import CompressionStrategy, KeepsLatest, StablePrefix
+from .strategy import CompressionStrategy, KeepsLatest, KeepsPins, NeedsOnlyNewest, OnlyShortens, StablePrefix
 from .summary import Hint, IsGrounded, Summarizer, Summary, SummaryRequest
 from .usage import usage_from
 from .vectors import Embedder, KeepsVectors, StoredVectors, VectorIndex, Vectors
@@ -169,6 +169,7 @@ __all__ = [
     "Json",
     "JsonPart",
     "KeepsLatest",
+    "KeepsPins",
     "KeepsVectors",
     "Kind",
     "LearnsFromUsage",
@@ -205,6 +206,8 @@ __all__ = [
     "ModeState",
     "ModelCallFailed",
     "Native",
+    "NeedsOnlyNewest",
+    "OnlyShortens",
     "Opaque",
     "OpenAIPatches",
     "OpenAITiles",
@@ -259,6 +262,7 @@ __all__ = [
     "Vectors",
     "copy_json",
     "counted_texts",
+    "declare",
     "dump_json",
     "dump_message",
     "from_chat",

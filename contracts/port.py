@@ -23,11 +23,12 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zope.interface import Attribute, Interface, implementer
+from zope.interface.declarations import Provides
 from zope.interface.interface import InterfaceClass, Method, fromFunction
 
 from .errors import PortMismatch
 
-__all__ = ["Port", "implements", "provides", "verify", "violations"]
+__all__ = ["Port", "declare", "implements", "provides", "verify", "violations"]
 
 _C = TypeVar("_C", bound=type[Any])
 _P = TypeVar("_P")
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 
     def implements(*ports: Any) -> Callable[[_C], _C]:
         """Class decorator: instances of the class provide `ports`."""
+        ...
+
+    def declare(adapter: object, *ports: Any) -> None:
+        """Let this one adapter provide `ports` besides those of its class: an ability that it has if its parts have it."""
         ...
 
     def provides(candidate: object, port: TypeForm[_P]) -> TypeIs[_P]:
@@ -72,6 +77,10 @@ else:
     def implements(*ports):
         """Class decorator: instances of the class provide `ports`."""
         return implementer(*ports)
+
+    def declare(adapter, *ports):
+        """Let this one adapter, whose class has no slots, provide `ports` besides those of its class."""
+        object.__setattr__(adapter, "__provides__", Provides(type(adapter), *ports))  # its class may be frozen
 
     def provides(candidate, port):
         """Whether `candidate` declares `port`."""

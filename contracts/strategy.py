@@ -8,14 +8,14 @@ from .context import Compression
 from .messages import Message
 from .port import Port
 
-__all__ = ["CompressionStrategy", "KeepsLatest", "StablePrefix"]
+__all__ = ["CompressionStrategy", "KeepsLatest", "KeepsPins", "NeedsOnlyNewest", "OnlyShortens", "StablePrefix"]
 
 
 class CompressionStrategy(Port):
     """Chooses what of a conversation goes into a window.
 
     Obligations
-        STRATEGY-1   Input that fits comes back as it is: the same messages, outcome `unchanged`.
+        STRATEGY-1   Input that fits comes back as it is: the same messages, outcome `unchanged`. No other input has that outcome.
         STRATEGY-2   The output fits `max_tokens` by `estimate_tokens`, or the outcome is `cannot_fit`.
         STRATEGY-3   Every output message is an input message, a shortened one with its id, or one the strategy made and
                      gave a kind other than chat and interrupt. No id occurs twice.
@@ -29,8 +29,6 @@ class CompressionStrategy(Port):
         STRATEGY-10  The same input and budget give the same output.
         STRATEGY-11  Compressing an output again with the same budget changes nothing.
         STRATEGY-12  `tokens` equals `estimate_tokens(messages)`; an empty list costs 0.
-        STRATEGY-13  A pinned message is in the output as long as pinned messages, with the turns they stand in, take at most
-                     half of `max_tokens` and fit beside the system messages and the newest turn.
         STRATEGY-14  `omitted` and `shortened` are true: exactly the ids of what was said and is missing, and of what has
                      other text.
         STRATEGY-15  Reasoning is whole or absent: a message with tool calls keeps its reasoning, unchanged and first.
@@ -42,11 +40,13 @@ class CompressionStrategy(Port):
         STRATEGY-20  An input whose calls and results are not in order is still compressed: no orphan result comes out that
                      has no call, and nothing raises.
         STRATEGY-21  A negative `max_tokens` raises `InvalidArgument`.
+        STRATEGY-29  Where the system messages, the newest user message that is not an interrupt and the newest step fit
+                     together, whole, the outcome is not `cannot_fit`, unless the strategy provides `OnlyShortens`.
 
     Caller guarantees
-        Ids are unique. `messages` is all that was said in the epoch; for a strategy that provides `StablePrefix` it may be only
-        the newest part, larger than the budget, and what is marked before it. It may hold one gap message, which stands for
-        messages that were left out there and says how many and how large they were; those before it were kept from further back.
+        Ids are unique. `messages` is all that was said in the epoch; for a strategy that provides `NeedsOnlyNewest` it may be
+        less. It may hold one gap message, which stands for messages that were left out there and says how many and how large
+        they were; those before it were kept from further back.
     Errors
         `InvalidArgument`. A strategy that needs a model may raise `StrategyFailed`; nothing is lost, as input is not changed.
     Concurrency
@@ -54,8 +54,9 @@ class CompressionStrategy(Port):
     Lifetime
         Usable from construction on; keeps nothing of a call that changes a later result.
     Latitude
-        Which messages are worth keeping, within the rules. A result may be smaller than it had to be. Calls and results that
-        are not in order are mended only in a cut (STRATEGY-1, STRATEGY-20): a manager arranges what it gives.
+        Which messages are worth keeping, within the rules; whether pins are looked at (`KeepsPins`). A result may be smaller
+        than it had to be. Calls and results that are not in order are mended only in a cut (STRATEGY-1, STRATEGY-20): a manager
+        arranges what it gives.
     """
 
     async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
@@ -65,6 +66,22 @@ class CompressionStrategy(Port):
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
         """The size of `messages`, by the injected token counter."""
         ...
+
+
+class NeedsOnlyNewest(Port):
+    """A strategy that needs to see no more of a conversation than its newest part, so that a call costs the same however long
+    the conversation is.
+
+    Obligations
+        STRATEGY-28  Let the newest part be whole steps that together are larger than `max_tokens`. For it, what is marked before
+                     it, and a gap message for the rest, the result is that for the whole conversation: the same messages, but
+                     for gap messages, the same outcome, `shortened` and `extendable`.
+
+    Caller guarantees: what is marked comes with its step and the question of its turn, in its place, and the newest part with the
+    question of its first turn (`Message.marked`: system messages, pinned and important ones, interrupts). The gap message stands
+    before the newest part, or before what was kept right before it.
+    Errors, concurrency, lifetime: as `CompressionStrategy`. Latitude: none.
+    """
 
 
 class StablePrefix(Port):
@@ -83,6 +100,29 @@ class StablePrefix(Port):
     def target_share(self) -> float:
         """How far below the budget a cut goes, as a share of it in (0, 1]; 1 cuts no more than needed, at every turn."""
         ...
+
+
+class KeepsPins(Port):
+    """A strategy that knows pins. For any other, a manager sees to it that they stay.
+
+    Obligations
+        STRATEGY-13  A pinned message is in the output as long as pinned messages, with the turns they stand in, take at most
+                     half of `max_tokens` and fit beside the system messages and the newest turn.
+
+    Caller guarantees, errors, concurrency, lifetime: as `CompressionStrategy`. Latitude: which pins stay where not all may.
+    """
+
+
+class OnlyShortens(Port):
+    """A strategy that makes messages shorter and leaves none out, to stand before one that does.
+
+    Obligations
+        STRATEGY-30  All that was said is in the output but results without a call and messages without content, in whatever
+                     length.
+
+    Caller guarantees, errors, concurrency, lifetime: as `CompressionStrategy`. Latitude: what is shortened, and by how much;
+    where that is not enough, the outcome is `cannot_fit`.
+    """
 
 
 class KeepsLatest(Port):

@@ -10,7 +10,9 @@ from contextport.contracts import (
     Compression,
     CompressionStrategy,
     InvalidArgument,
+    KeepsPins,
     Message,
+    NeedsOnlyNewest,
     Outcome,
     StablePrefix,
     TokenCounter,
@@ -32,7 +34,7 @@ def unchanged(messages: Sequence[Message], tokens: int) -> Compression:
     return Compression(messages=tuple(messages), outcome=Outcome.UNCHANGED, tokens=tokens, reason="it fits", extendable=True)
 
 
-@implements(CompressionStrategy, StablePrefix)
+@implements(CompressionStrategy, KeepsPins, NeedsOnlyNewest, StablePrefix)
 @frozen
 class KeepRecentTokens:
     """The newest whole steps that fit, with the question that opened their turn.

@@ -10,7 +10,9 @@ from attrs import frozen
 from contextport.contracts import (
     Compression,
     CompressionStrategy,
+    KeepsPins,
     Message,
+    NeedsOnlyNewest,
     TokenCounter,
     implements,
     verify,
@@ -25,7 +27,7 @@ from .selection import window_from
 __all__ = ["KeepRecentTurns"]
 
 
-@implements(CompressionStrategy)
+@implements(CompressionStrategy, KeepsPins, NeedsOnlyNewest)
 @frozen
 class KeepRecentTurns:
     """When a conversation is over its budget, keep its last `turns` turns; or as many whole turns as hold `messages` messages.

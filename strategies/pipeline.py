@@ -8,9 +8,14 @@ from contextport.contracts import (
     Compression,
     CompressionStrategy,
     InvalidArgument,
+    KeepsPins,
     Message,
+    NeedsOnlyNewest,
+    OnlyShortens,
     Outcome,
+    declare,
     implements,
+    provides,
     verify,
 )
 
@@ -18,12 +23,15 @@ from .keep_recent_tokens import unchanged
 
 __all__ = ["Pipeline"]
 
+_SHARED = (KeepsPins, NeedsOnlyNewest, OnlyShortens)  # what a pipeline is able to if all its stages are
+
 
 @implements(CompressionStrategy)
 class Pipeline:
     """Each stage works on what the stage before it returned, until the result fits. All must count with the same counter.
 
-    What a stage folded is not handed on: a strategy that folds takes others as its layers, see `FoldOldest`.
+    What a stage folded is not handed on: a strategy that folds takes others as its layers, see `FoldOldest`. A pipeline provides
+    `KeepsPins`, `NeedsOnlyNewest` and `OnlyShortens` where each of its stages does.
     """
 
     def __init__(self, *stages: CompressionStrategy) -> None:
@@ -32,6 +40,7 @@ class Pipeline:
         for stage in stages:
             verify(stage, CompressionStrategy)
         self._stages = stages
+        declare(self, *[port for port in _SHARED if all(provides(stage, port) for stage in stages)])
 
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
         return self._stages[-1].estimate_tokens(messages)

@@ -10,7 +10,9 @@ from contextport.contracts import (
     Compression,
     CompressionStrategy,
     InvalidArgument,
+    KeepsPins,
     Message,
+    OnlyShortens,
     TokenCounter,
     implements,
     message_tokens,
@@ -27,7 +29,7 @@ from .squeeze import give_up_order
 __all__ = ["ShortenLongMessages"]
 
 
-@implements(CompressionStrategy)
+@implements(CompressionStrategy, KeepsPins, OnlyShortens)
 @frozen
 class ShortenLongMessages:
     """When a conversation is over its budget, shorten messages of over `max_message_tokens` to that size, head and tail kept.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import attrs
 from attrs import frozen
 
 from contextport.contracts import (
@@ -11,14 +12,17 @@ from contextport.contracts import (
     CompressionStrategy,
     EventKind,
     Json,
+    KeepsPins,
     Message,
     Outcome,
     StrategyFailed,
     TokenCounter,
+    provides,
 )
 from contextport.contracts.counting import total_tokens
 from contextport.strategies import KeepRecentTokens, is_system, newest_question
 
+from .kept_pins import pins_to_keep, with_pins
 from .result_check import broken_rule
 from .session_window import Room
 
@@ -29,7 +33,7 @@ Report = Callable[[EventKind, dict[str, Json]], None]
 
 @frozen
 class CompressionGuard:
-    """A strategy with trimming behind it as the last line.
+    """A strategy with trimming behind it as the last line. For one that knows no pins, those are kept here.
 
     `strict` raises `StrategyFailed` for a strategy that failed, and `BudgetTooSmall` where the newest question would be cut.
     """
@@ -42,6 +46,8 @@ class CompressionGuard:
         """A compression of a well-formed list that fits. Raises `BudgetTooSmall` with the numbers when there is none."""
         limit = room.limit
         result = await self._ask(messages, limit, report)
+        if result is not None and not provides(self.strategy, KeepsPins):
+            result = await self._with_pins(messages, result, limit, report)
         if result is None or result.outcome is Outcome.CANNOT_FIT:
             given = messages if result is None else result.messages
             result = await KeepRecentTokens(self.counter).compress(given, limit)
@@ -57,6 +63,28 @@ class CompressionGuard:
         figures: dict[str, Json] = {"tokens": result.tokens, "limit": limit, "reason": result.reason}
         report(EventKind.CONTEXT_COMPRESSED, {**figures, "omitted": len(result.omitted), "shortened": len(result.shortened)})
         return result
+
+    async def _with_pins(
+        self, messages: Sequence[Message], result: Compression, limit: int, report: Report
+    ) -> Compression | None:
+        """The result, if no pin is missing that has to stay. Else the strategy is asked for the rest in the room that pins leave.
+
+        None if it has no answer that fits.
+        """
+        present = {message.id for message in result.messages}
+        if all(message.id in present for message in messages if message.pinned):
+            return result
+        pins = pins_to_keep(messages, self.counter, limit)
+        if all(message.id in present for message in pins.messages if message.pinned):
+            return attrs.evolve(result, extendable=False)  # a pin that gave way may have room in a later window
+        if result.outcome is Outcome.CANNOT_FIT:
+            return None
+        beside = await self._ask(pins.beside(messages), limit - pins.tokens, report)
+        if beside is None or beside.outcome is Outcome.CANNOT_FIT:
+            return None
+        window = with_pins(messages, beside.messages, pins)
+        tokens = total_tokens(window, self.counter)
+        return Compression.of(messages, window, tokens=tokens, max_tokens=limit, reason=beside.reason)
 
     async def _ask(self, messages: Sequence[Message], limit: int, report: Report) -> Compression | None:
         """What the strategy says if it keeps its contract; None if it does not."""

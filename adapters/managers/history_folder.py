@@ -27,6 +27,7 @@ from contextport.contracts import (
     Head,
     Json,
     KeepsLatest,
+    KeepsPins,
     Kind,
     LongTermMemory,
     MemoryScope,
@@ -45,6 +46,7 @@ from contextport.strategies.folding import Prices
 from contextport.strategies.memory_flush import flush_entries
 
 from .fold_check import broken_fold_rule
+from .kept_pins import Pins, pins_to_keep
 from .live_fold import LiveFold, read_live_fold
 from .result_check import broken_rule
 from .session_state import FoldPlace, SessionState
@@ -175,22 +177,22 @@ class HistoryFolder:
     async def _fold_once(
         self, head: Head, state: SessionState, live: LiveFold | None, given: _Given, task: FoldTask, report: Report
     ) -> FoldOutcome:
-        size = total_tokens(given.messages, self.counter)
+        strategy = self.strategy
+        pins = Pins() if provides(strategy, KeepsPins) else pins_to_keep(given.messages, self.counter, task.limit)
+        shown = pins.beside(given.messages)
+        size = total_tokens(shown, self.counter)
         if size < 2:
             return FoldOutcome.NOTHING
-        strategy = self.strategy
         if task.keep is not None and provides(strategy, KeepsLatest):
             strategy = strategy.keeping(task.keep)
-        result = await strategy.compress(given.messages, max(0, min(task.limit, size - 1)))
+        result = await strategy.compress(shown, max(0, min(task.limit - pins.tokens, size - 1)))
         fold = result.fold
         if fold is None:
             report(EventKind.FOLD_FAILED, {"reason": result.reason, "tokens": size})
             return FoldOutcome.NOTHING
         for fault in fold.faults:
             report(EventKind.SUMMARY_REFUSED, {"fault": fault.partition(":")[0]})
-        rule = broken_rule(given.messages, result, self._most(result), self.counter) or broken_fold_rule(
-            given.messages, result, fold
-        )
+        rule = broken_rule(shown, result, self._most(result), self.counter) or broken_fold_rule(shown, result, fold)
         if rule:
             report(EventKind.STRATEGY_FAILED, {"strategy": type(self.strategy).__name__, "rule": rule, "error": ""})
             return FoldOutcome.NOTHING

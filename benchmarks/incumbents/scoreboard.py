@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from contextport.conformance_tests.rules import sentences
-from contextport.contracts import CompressionStrategy, StablePrefix
+from contextport.contracts import CompressionStrategy, KeepsPins
 
 from .systems import Finding, System
 
@@ -29,15 +29,15 @@ How to read it:
   takes a token counter, it has the counter of the suite, so that nobody fails for counting differently.
 - The wrappers in `benchmarks/incumbents/` translate messages and decide nothing. What the port asks for and a system does not
   report (outcome, ids left out, what was shortened) is derived from what came back, in its favour.
-- Each failure was confirmed by hand with the bare system, without the wrapper; only a system without pins leaves nothing to
-  confirm for rule 13. The scripts stand below with what they print, at budgets as they occur. The suite's own inputs are the
-  smallest it found, and its smallest budget is often 0.
+- Each failure was confirmed by hand with the bare system, without the wrapper. The scripts stand below with what they print, at
+  budgets as they occur. The suite's own inputs are the smallest it found, and its smallest budget is often 0.
 - Versions are the newest that could be installed on 2026-11-30.
 - **Fault** means that the system breaks what it says itself, or what a provider demands. **Another contract** means that
   it never promised the rule; the entry says what a user should know.
 - Rules that no system fails say as much as those that fail: tool calls and their results stay together in all of them.
-- Our own strategies stand last. That they hold every rule is no merit: the rules were written with them. Rule 22 belongs to an
-  optional port that only one of them provides.
+- Rules of an optional port count for those that provide it. Rule 13 is about pins, and Strands alone has any. For a strategy
+  without pins a manager keeps them: what the host pins stays in its windows all the same.
+- Our own strategies stand last. That they hold every rule is no merit: the rules were written with them.
 - These are the strategies that need no model. The systems also have some that summarise, which the suite did not see.
 """
 
@@ -73,7 +73,7 @@ def _summary(ran: Sequence[Ran]) -> Iterator[str]:
     yield ""
     yield "The rules that were failed, by number (`STRATEGY-n` of the port's docstring):\n"
     numbers = {_number(result) for one in ran for results in one.results.values() for result in results if _failed(result)}
-    texts = {**sentences(CompressionStrategy), **sentences(StablePrefix)}
+    texts = {**sentences(CompressionStrategy), **sentences(KeepsPins)}
     for number in sorted(numbers, key=int):
         yield f"- **{number}**: {texts[f'STRATEGY-{number}']}"
     yield ""

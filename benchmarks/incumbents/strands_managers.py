@@ -18,6 +18,7 @@ from strands.types.streaming import StreamEvent
 
 from contextport.contracts import (
     CompressionStrategy,
+    KeepsPins,
     Kind,
     Message,
     Part,
@@ -47,7 +48,7 @@ class _Held:
         return sorted(found, key=lambda message: not _is_marker(message))
 
 
-@implements(CompressionStrategy)
+@implements(CompressionStrategy, KeepsPins)
 class SlidingWindow(ForeignStrategy):
     """Old tool results lose their middle, then the oldest messages go, again and again while the provider refuses.
 
@@ -71,7 +72,7 @@ class SlidingWindow(ForeignStrategy):
                 return window  # this is what their agent gives up with
 
 
-@implements(CompressionStrategy)
+@implements(CompressionStrategy, KeepsPins)
 class OverflowProtection(ForeignStrategy):
     """The pipeline behind an agent's `context_manager`, with the preset against overflow; its last resort is always there.
 

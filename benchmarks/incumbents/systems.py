@@ -35,9 +35,6 @@ class System:
     findings: tuple[Finding, ...] = ()
 
 
-_NO_PINS = (
-    "It has no pins, so there is nothing to confirm. What must stay has to be said again, or be put into the system prompt."
-)
 _ORPHAN = (
     "The history was out of order before: a result stands away from its call, as after a late tool or a crash. Nobody promised "
     "to mend it, but the cut takes the call and leaves the result. Providers refuse a result without its call, and go on "
@@ -101,7 +98,6 @@ SYSTEMS: tuple[System, ...] = (
                     ),
                 )
             ),
-            Finding(rule="STRATEGY-13", configurations=(0,), verdict="another contract", consequence=_NO_PINS),
             Finding(
                 rule="STRATEGY-20",
                 configurations=(0,),
@@ -160,7 +156,6 @@ SYSTEMS: tuple[System, ...] = (
                 ),
                 reproduction="agent_framework_begins_with_call.py",
             ),
-            Finding(rule="STRATEGY-13", configurations=(0, 1), verdict="another contract", consequence=_NO_PINS),
             Finding(
                 rule="STRATEGY-20",
                 configurations=(0, 1),
@@ -201,7 +196,6 @@ SYSTEMS: tuple[System, ...] = (
                 ),
                 reproduction="haystack_question_lost_to_injected.py",
             ),
-            Finding(rule="STRATEGY-13", configurations=(0, 1), verdict="another contract", consequence=_NO_PINS),
             Finding(
                 rule="STRATEGY-19",
                 configurations=(0, 1),

@@ -26,13 +26,13 @@ from .registry import broken
 __all__: list[str] = []
 
 
-@broken("STRATEGY-23 STRATEGY-24 STRATEGY-25 STRATEGY-26")
+@broken("STRATEGY-23 STRATEGY-24 STRATEGY-25 STRATEGY-26 STRATEGY-27")
 class NeverFolds(ReferenceFoldingStrategy):
     def covered(self, said: Sequence[Message], kept: Sequence[Message]) -> list[Message]:
         return []
 
 
-@broken("STRATEGY-23")
+@broken("STRATEGY-23 STRATEGY-27")
 class CoversTheQuestion(ReferenceFoldingStrategy):
     """As one that notes what the summarizer read, and that read all."""
 

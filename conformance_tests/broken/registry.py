@@ -27,7 +27,11 @@ from contextport.conformance_tests.reference_retriever import ReferenceRetriever
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import Backend, ReferenceStore
-from contextport.conformance_tests.reference_strategy import ReferenceStrategy
+from contextport.conformance_tests.reference_strategy import (
+    ReferenceNewestStrategy,
+    ReferenceShorteningStrategy,
+    ReferenceStrategy,
+)
 from contextport.conformance_tests.reference_summarizer import ReferenceSummarizer, ReferenceWriter
 from contextport.conformance_tests.reference_vector_index import ReferenceVectorIndex
 from contextport.conformance_tests.reference_vector_store import ReferenceVectorStore, VectorBackend
@@ -132,6 +136,14 @@ class _Strategies(CompressionStrategyConformance):
 
     def make_strategy(self, counter: TokenCounter) -> ReferenceStrategy:
         return self.adapter_class(counter)
+
+
+class _NewestStrategies(_Strategies):
+    adapter_class = ReferenceNewestStrategy
+
+
+class _ShorteningStrategies(_Strategies):
+    adapter_class = ReferenceShorteningStrategy
 
 
 class _FoldingStrategies(_Strategies):
@@ -324,6 +336,8 @@ HEALTHY: tuple[type[Any], ...] = (
     _Stores,
     _Counters,
     _FoldingStrategies,
+    _NewestStrategies,
+    _ShorteningStrategies,
     _Strategies,
     _ShapingManagers,
     _ModeManagers,

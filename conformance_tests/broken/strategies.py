@@ -55,7 +55,7 @@ class SaysSmallerOfWhatFits(ReferenceStrategy):
         return attrs.evolve(super().unchanged(messages), outcome=Outcome.SMALLER)
 
 
-@broken("STRATEGY-2 STRATEGY-20")
+@broken("STRATEGY-1 STRATEGY-2 STRATEGY-20")
 class IsOneOver(ReferenceStrategy):
     def fits(self, messages: Sequence[Message], max_tokens: int) -> bool:
         return self.estimate_tokens(messages) <= max_tokens + 1
@@ -64,7 +64,7 @@ class IsOneOver(ReferenceStrategy):
         return super().finished(given, kept, max_tokens + 1)
 
 
-@broken("STRATEGY-2 STRATEGY-20")
+@broken("STRATEGY-1 STRATEGY-2 STRATEGY-20")
 class LeavesTheSystemOutOfTheSum(ReferenceStrategy):
     def fits(self, messages: Sequence[Message], max_tokens: int) -> bool:
         return super().fits([m for m in messages if not is_system(m)], max_tokens)
@@ -73,7 +73,7 @@ class LeavesTheSystemOutOfTheSum(ReferenceStrategy):
         return attrs.evolve(super().finished(given, kept, max_tokens), outcome=Outcome.SMALLER)
 
 
-@broken("STRATEGY-2")
+@broken("STRATEGY-2 STRATEGY-29")
 class GivesUpOnWhatFits(ReferenceStrategy):
     def finished(self, given: Sequence[Message], kept: Sequence[Message], max_tokens: int) -> Compression:
         return attrs.evolve(super().finished(given, kept, max_tokens), outcome=Outcome.CANNOT_FIT)

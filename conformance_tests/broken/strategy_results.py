@@ -97,18 +97,6 @@ class SaysOneTokenLess(ReferenceStrategy):
         return attrs.evolve(result, tokens=max(0, result.tokens - 1))
 
 
-@broken("STRATEGY-13")
-class IgnoresPins(ReferenceStrategy):
-    def is_pinned(self, turn: list[list[Message]]) -> bool:
-        return False
-
-
-@broken("STRATEGY-13")
-class KnowsPinnedQuestionsAlone(ReferenceStrategy):
-    def is_pinned(self, turn: list[list[Message]]) -> bool:
-        return turn[0][0].pinned
-
-
 @broken("STRATEGY-14")
 class OmitsNothing(ReferenceStrategy):
     def finished(self, given: Sequence[Message], kept: Sequence[Message], max_tokens: int) -> Compression:
@@ -237,14 +225,3 @@ class RefusesDisorder(ReferenceStrategy):
 class TakesNegativeBudgets(ReferenceStrategy):
     async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
         return await super().compress(messages, max(0, max_tokens))
-
-
-@broken("STRATEGY-22")
-class CallsEveryWindowExtendable(ReferenceStrategy):
-    def finished(self, given: Sequence[Message], kept: Sequence[Message], max_tokens: int) -> Compression:
-        return attrs.evolve(super().finished(given, kept, max_tokens), extendable=True)
-
-
-@broken("STRATEGY-22")
-class StatesAShareOfNothing(ReferenceStrategy):
-    target_share = 0.0

@@ -19,6 +19,7 @@ from contextport.contracts import (
     InvalidArgument,
     Json,
     KeepsLatest,
+    KeepsPins,
     Kind,
     Message,
     Summarizer,
@@ -50,7 +51,7 @@ _LARGE = 8_000  # tokens to read; so much is read in a thread, that others on th
 _LEAST_SUMMARY = 24  # tokens for summary message and its header where the share of a small window would be less
 
 
-@implements(CompressionStrategy, FoldsHistory, KeepsLatest)
+@implements(CompressionStrategy, FoldsHistory, KeepsLatest, KeepsPins)
 @frozen
 class FoldOldest:
     """Replaces the oldest steps by a summary, once the conversation is over its budget; the newest stay as they are.

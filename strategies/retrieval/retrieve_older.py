@@ -12,13 +12,17 @@ from contextport.contracts import (
     CompressionStrategy,
     IndexedText,
     InvalidArgument,
+    KeepsPins,
     LexicalIndex,
     Message,
+    OnlyShortens,
     Outcome,
     Snippet,
     TokenCounter,
+    declare,
     implements,
     message_tokens,
+    provides,
     verify,
 )
 from contextport.contracts.counting import total_tokens
@@ -47,14 +51,15 @@ class _Passage:
 
 
 @implements(CompressionStrategy)
-@frozen
+@frozen(slots=False)  # so that one can declare what its inner strategy is able to
 class RetrieveOlder:
     """Leaves it to `inner` what stays, and puts what the newest question needs of the rest right before it.
 
     `RetrieveOlder(KeepRecentTurns(counter, 2), counter, lexical)` is retrieval, with `FoldOldest(counter)` inside it is hybrid: a
     summary, the newest messages, and what is asked about. `lexical`, such as `Fts5LexicalIndex()`, is filled for one compression
     and emptied again. `share` of the budget beside system messages is for what is brought back. A fold that `inner` made is not
-    handed on: a manager that keeps folds has modes for this.
+    handed on: a manager that keeps folds has modes for this. It provides `KeepsPins` and
+    `OnlyShortens` where `inner` does.
 
     Raises `InvalidArgument` for a share that is none.
     """
@@ -69,6 +74,7 @@ class RetrieveOlder:
         verify(self.counter, TokenCounter)
         verify(self.lexical, LexicalIndex)
         check_share("share", self.share, zero=False)
+        declare(self, *[port for port in (KeepsPins, OnlyShortens) if provides(self.inner, port)])
 
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
         return total_tokens(messages, self.counter)

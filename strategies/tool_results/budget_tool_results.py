@@ -11,7 +11,9 @@ from contextport.contracts import (
     Compression,
     CompressionStrategy,
     InvalidArgument,
+    KeepsPins,
     Message,
+    OnlyShortens,
     TokenCounter,
     implements,
     verify,
@@ -30,7 +32,7 @@ _LEAST_TOKENS = 64  # of the budget for each result, if there is as much: a mark
 _NEWEST_SHARE = 4  # the newest step has a quarter of the budget, whatever claims older results have (W27)
 
 
-@implements(CompressionStrategy)
+@implements(CompressionStrategy, KeepsPins, OnlyShortens)
 @frozen
 class BudgetToolResults:
     """When a conversation is over its budget, cut the tool results of each turn to `turn_share` of `max_tokens` together.

@@ -11,7 +11,9 @@ from contextport.contracts import (
     CompressionStrategy,
     Importance,
     InvalidArgument,
+    KeepsPins,
     Message,
+    OnlyShortens,
     TokenCounter,
     implements,
     verify,
@@ -29,7 +31,7 @@ __all__ = ["ShrinkToolResults"]
 _ERROR_FACTOR = 4  # an error may keep so many times the size of another result
 
 
-@implements(CompressionStrategy)
+@implements(CompressionStrategy, KeepsPins, OnlyShortens)
 @frozen
 class ShrinkToolResults:
     """When a conversation is over its budget, shrink old tool results to `result_tokens` each, by the shape of their text.

@@ -35,9 +35,12 @@ from contextport.contracts import (
     ContextStore,
     ControlsMode,
     EventSink,
+    KeepsPins,
     LearnsFromUsage,
     Limits,
     LimitsSource,
+    NeedsOnlyNewest,
+    OnlyShortens,
     Replays,
     ShapesWindow,
     StablePrefix,
@@ -88,38 +91,54 @@ class TestCalibrated(TokenCounterConformance):
 
 
 class TestKeepRecentTokens(CompressionStrategyConformance):
-    claims = frozenset({StablePrefix})
+    claims = frozenset({KeepsPins, NeedsOnlyNewest, StablePrefix})
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
         return KeepRecentTokens(counter)
 
 
 class TestKeepRecentTokensCuttingLittle(CompressionStrategyConformance):
-    claims = frozenset({StablePrefix})
+    claims = frozenset({KeepsPins, NeedsOnlyNewest, StablePrefix})
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
         return KeepRecentTokens(counter, target_share=1.0)
 
 
 class TestKeepRecentTurns(CompressionStrategyConformance):
-    claims = frozenset()
+    claims = frozenset({KeepsPins, NeedsOnlyNewest})
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
         return KeepRecentTurns(counter, turns=2)
 
 
 class TestShortenLongMessages(CompressionStrategyConformance):
-    claims = frozenset()
+    claims = frozenset({KeepsPins, OnlyShortens})
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
         return ShortenLongMessages(counter, max_message_tokens=4)
 
 
 class TestPipeline(CompressionStrategyConformance):
-    claims = frozenset()
+    claims = frozenset({KeepsPins})
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
         return Pipeline(ShortenLongMessages(counter, max_message_tokens=4), KeepRecentTokens(counter))
+
+
+class TestKeepRecentTurnsByMessages(CompressionStrategyConformance):
+    claims = frozenset({KeepsPins, NeedsOnlyNewest})
+    rounds = 1
+
+    def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
+        return KeepRecentTurns(counter, messages=4)
+
+
+class TestPipelineOnTheNewestPart(CompressionStrategyConformance):
+    claims = frozenset({KeepsPins, NeedsOnlyNewest})
+    rounds = 1
+
+    def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
+        return Pipeline(KeepRecentTurns(counter, turns=3), KeepRecentTokens(counter, target_share=1.0))
 
 
 class EngineConformance(ContextManagerConformance):

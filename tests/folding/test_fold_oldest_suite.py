@@ -5,6 +5,7 @@ from contextport.contracts import (
     CompressionStrategy,
     FoldsHistory,
     KeepsLatest,
+    KeepsPins,
     Summarizer,
     Summary,
     SummaryFailed,
@@ -18,7 +19,7 @@ from contextport.strategies.tool_results import BudgetToolResults, ShrinkToolRes
 
 
 class FoldOldestConformance(CompressionStrategyConformance):
-    claims = frozenset({FoldsHistory, KeepsLatest})
+    claims = frozenset({FoldsHistory, KeepsLatest, KeepsPins})
     rounds = 1
     budget_step = 7
 

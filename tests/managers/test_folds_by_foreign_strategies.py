@@ -27,12 +27,14 @@ from contextport.contracts import (
 from contextport.contracts.counting import total_tokens
 from contextport.strategies import newest_question
 from tests.managers.folding_sessions import (
+    BUDGET,
     COUNTER,
     SESSION,
     Backend,
     awaited,
     begun,
     engine,
+    ids,
     log_of,
     of_kind,
     say,
@@ -261,3 +263,50 @@ async def test_a_foreign_strategy_that_keeps_the_rules_folds_in_the_background(b
         await manager.settle()
     assert len((await lineage(store, SESSION)).folds) >= 2
     assert len(of_kind((await manager.get_context(SESSION)).messages, Kind.SUMMARY)) == 1
+
+
+class KnowsNoPins(ReferenceFoldingStrategy):
+    def is_pinned(self, turn: list[list[Message]]) -> bool:
+        return False
+
+
+@implements(CompressionStrategy, FoldsHistory)
+@define
+class WithoutPins(Breaking):
+    """Folds what is pinned like all else."""
+
+    async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
+        return await KnowsNoPins(COUNTER).compress(messages, max_tokens)
+
+
+@awaited
+async def test_what_is_pinned_is_folded_by_no_strategy(backend: Backend) -> None:
+    """The pinned step and the question of its turn stand after the summary, fold after fold."""
+    store, sink = backend.open(), CollectingEventSink()
+    manager = engine(store, strategy=WithoutPins(), sink=sink)
+    asked, (call, found) = Message.user("Where is the dill", id="asked"), step(1)
+    await manager.set_system_prompt(SESSION, "You keep the diary of a garden")
+    await say(manager, [*turns(2), asked, call, attrs.evolve(found, pinned=True), *turns(2, 2)])
+    for n in range(40):
+        await say(manager, turns(1, 10 + n))
+        context = await manager.get_context(SESSION)
+        await manager.settle()
+        assert {"asked", "call1", "found1"} <= set(ids(context.messages))
+        assert context.tokens == size(context.messages) <= context.limit
+    assert len(sink.of(EventKind.HISTORY_FOLDED)) >= 3
+    assert sink.of(EventKind.STRATEGY_FAILED) == ()
+    said = [message for message in context.messages if message.kind is not Kind.SYSTEM_PROMPT]
+    assert [message.kind for message in said[:2]] == [Kind.SUMMARY, Kind.FACTS]
+    assert ids(said[2:5]) == ["asked", "call1", "found1"]
+
+
+@awaited
+async def test_pins_above_half_of_the_window_may_be_folded(backend: Backend) -> None:
+    store = backend.open()
+    manager = engine(store, strategy=WithoutPins())
+    pins = [attrs.evolve(message, pinned=True) for message in turns(12)]
+    await say(manager, [*pins, *turns(12, 12)])
+    assert await manager.compact(SESSION)
+    kept = [message for message in (await manager.get_context(SESSION)).messages if message.pinned]
+    assert ids(kept)[-1] == "a11"
+    assert 0 < size(kept) <= BUDGET // 2

@@ -13,6 +13,7 @@ from contextport.contracts import (
     Compression,
     CompressionStrategy,
     InvalidArgument,
+    KeepsPins,
     Kind,
     Message,
     Outcome,
@@ -27,6 +28,7 @@ COUNTER = WordsCounter()
 
 
 class TestRetrieval(CompressionStrategyConformance):
+    claims = frozenset({KeepsPins})
     rounds = 1
     budget_step = 7
 
@@ -35,6 +37,7 @@ class TestRetrieval(CompressionStrategyConformance):
 
 
 class TestHybrid(CompressionStrategyConformance):
+    claims = frozenset({KeepsPins})
     rounds = 1
     budget_step = 7
 

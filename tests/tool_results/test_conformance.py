@@ -1,13 +1,13 @@
 """The strategies for tool results under the suite that others run, alone and in a pipeline."""
 
 from contextport.conformance_tests import CompressionStrategyConformance
-from contextport.contracts import CompressionStrategy, TokenCounter
+from contextport.contracts import CompressionStrategy, KeepsPins, OnlyShortens, TokenCounter
 from contextport.strategies import KeepRecentTokens, Pipeline
 from contextport.strategies.tool_results import BudgetToolResults, ShrinkToolResults
 
 
 class TestBudgetToolResults(CompressionStrategyConformance):
-    claims = frozenset()
+    claims = frozenset({KeepsPins, OnlyShortens})
     budget_step = 3
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
@@ -15,7 +15,7 @@ class TestBudgetToolResults(CompressionStrategyConformance):
 
 
 class TestBudgetToolResultsWithALimit(CompressionStrategyConformance):
-    claims = frozenset()
+    claims = frozenset({KeepsPins, OnlyShortens})
     rounds = 1
     budget_step = 5
 
@@ -24,7 +24,7 @@ class TestBudgetToolResultsWithALimit(CompressionStrategyConformance):
 
 
 class TestShrinkToolResults(CompressionStrategyConformance):
-    claims = frozenset()
+    claims = frozenset({KeepsPins, OnlyShortens})
     budget_step = 3
 
     def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
@@ -32,7 +32,7 @@ class TestShrinkToolResults(CompressionStrategyConformance):
 
 
 class TestShrinkToolResultsToNearlyNothing(CompressionStrategyConformance):
-    claims = frozenset()
+    claims = frozenset({KeepsPins, OnlyShortens})
     rounds = 1
     budget_step = 5
 
@@ -41,7 +41,7 @@ class TestShrinkToolResultsToNearlyNothing(CompressionStrategyConformance):
 
 
 class TestPipeline(CompressionStrategyConformance):
-    claims = frozenset()
+    claims = frozenset({KeepsPins})
     rounds = 1
     budget_step = 5
 
