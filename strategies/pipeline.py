@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from contextport.contracts import (
     Compression,
@@ -23,7 +24,7 @@ from .keep_recent_tokens import unchanged
 
 __all__ = ["Pipeline"]
 
-_SHARED = (KeepsPins, NeedsOnlyNewest, OnlyShortens)  # what a pipeline is able to if all its stages are
+_SHARED: tuple[Any, ...] = (KeepsPins, NeedsOnlyNewest, OnlyShortens)  # what a pipeline is able to if all its stages are
 
 
 @implements(CompressionStrategy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence, Set
+from typing import Any
 
 from attrs import field, frozen
 
@@ -38,6 +39,8 @@ from .snippets_message import snippets_message
 from .terms import terms_of
 
 __all__ = ["RetrieveOlder"]
+
+_OF_INNER: tuple[Any, ...] = (KeepsPins, OnlyShortens)  # what it is able to if its inner strategy is
 
 
 @frozen(kw_only=True)
@@ -74,7 +77,7 @@ class RetrieveOlder:
         verify(self.counter, TokenCounter)
         verify(self.lexical, LexicalIndex)
         check_share("share", self.share, zero=False)
-        declare(self, *[port for port in (KeepsPins, OnlyShortens) if provides(self.inner, port)])
+        declare(self, *[port for port in _OF_INNER if provides(self.inner, port)])
 
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
         return total_tokens(messages, self.counter)

@@ -295,7 +295,8 @@ async def test_what_is_pinned_is_folded_by_no_strategy(backend: Backend) -> None
         assert context.tokens == size(context.messages) <= context.limit
     assert len(sink.of(EventKind.HISTORY_FOLDED)) >= 3
     assert sink.of(EventKind.STRATEGY_FAILED) == ()
-    said = [message for message in context.messages if message.kind is not Kind.SYSTEM_PROMPT]
+    window = (await manager.get_context(SESSION)).messages
+    said = [message for message in window if message.kind is not Kind.SYSTEM_PROMPT]
     assert [message.kind for message in said[:2]] == [Kind.SUMMARY, Kind.FACTS]
     assert ids(said[2:5]) == ["asked", "call1", "found1"]
 
