@@ -131,7 +131,8 @@ def _message_parts(role: Role, raw: dict[str, Any]) -> tuple[Part, ...]:
             )
         )
     if role == "assistant":
-        parts.extend(_beside(key, raw[key]) for key in keys_beside(raw, alone=not parts))
+        for key in keys_beside(raw, alone=not parts):
+            parts.append(_beside(key, raw[key]))
     return tuple(parts)
 
 

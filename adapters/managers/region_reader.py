@@ -9,7 +9,7 @@ from contextport.contracts.counting import total_tokens
 
 from .live_fold import LiveFold
 from .outliving import STEP_REACH, in_step, outliving, rest_of_step
-from .session_window import Region, newest_steps, note_sizes, shown_in
+from .session_window import Region, newest_steps, note_sizes, said_of, shown_in
 
 __all__ = ["read_region"]
 
@@ -53,7 +53,7 @@ async def _read_tail(
         if not page:
             break
         note_sizes(page, counter)
-        said = [entry for entry in page if entry.message.in_conversation]
+        said = said_of(page)
         tail = said + tail
         start = 0 if size is None else newest_steps(tail, size, counter, fold)
         if start:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextport.contracts import Compression, Message, TokenCounter
+from contextport.contracts import Compression, Message, Text, TokenCounter
 from contextport.contracts.counting import total_tokens
 from contextport.strategies import is_system, newest_question
-from contextport.strategies.atoms import call_ids, stands_alone
+from contextport.strategies.atoms import call_ids
 
 __all__ = ["answered", "broken_rule"]
 
@@ -50,7 +50,12 @@ def answered(messages: Sequence[Message]) -> bool:
     """Whether every call has its result in the run of results right after it, and every result its call."""
     waiting: list[str] = []
     for message in messages:
-        calls, results = ([], []) if stands_alone(message) else call_ids(message.parts)
+        parts = message.parts
+        if len(parts) == 1 and type(parts[0]) is Text:  # most messages
+            if waiting:
+                return False
+            continue
+        calls, results = call_ids(parts)
         if results:
             for call_id in results:
                 if call_id not in waiting:
