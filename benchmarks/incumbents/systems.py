@@ -163,6 +163,16 @@ SYSTEMS: tuple[System, ...] = (
                 consequence=f"{_ORPHAN} Here a late result is linked to its call; a second one for the same call is not.",
                 reproduction="agent_framework_orphan_result.py",
             ),
+            Finding(
+                rule="STRATEGY-29",
+                configurations=(0,),
+                verdict="another contract",
+                consequence=(
+                    "The first question, as configured, and the newest group are never given up; a warning says that they do not "
+                    "fit. After a long first message every later request is too long, however short its question."
+                ),
+                reproduction="agent_framework_first_question_kept.py",
+            ),
         ),
     ),
     System(
@@ -213,6 +223,16 @@ SYSTEMS: tuple[System, ...] = (
                 verdict="another contract",
                 consequence=_ORPHAN,
                 reproduction="haystack_orphan_result.py",
+            ),
+            Finding(
+                rule="STRATEGY-29",
+                configurations=(0, 1),
+                verdict="another contract",
+                consequence=(
+                    "The note is added also where it is what no longer fits, so the window stays over the target by up to a "
+                    "note. `omission_note=None` avoids it, without the note."
+                ),
+                reproduction="haystack_note_over_target.py",
             ),
         ),
     ),
@@ -284,6 +304,26 @@ SYSTEMS: tuple[System, ...] = (
                 verdict="another contract",
                 consequence=_ORPHAN,
                 reproduction="strands_orphan_result.py",
+            ),
+            Finding(
+                rule="STRATEGY-29",
+                configurations=(0,),
+                verdict="another contract",
+                consequence=(
+                    "Where the only turn is a tool round that ends in an answer, it says that it cannot trim, although question "
+                    "and answer would fit."
+                ),
+                reproduction="strands_gives_up.py",
+            ),
+            Finding(
+                rule="STRATEGY-29",
+                configurations=(1,),
+                verdict="another contract",
+                consequence=(
+                    "The first message is never given up, and the marker is added also where it is what no longer fits. After a "
+                    "long first message every later request fails, however short its question."
+                ),
+                reproduction="strands_pipeline_first_message_kept.py",
             ),
         ),
     ),
