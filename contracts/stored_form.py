@@ -51,14 +51,16 @@ _decode_json = json.JSONDecoder().raw_decode
 
 def dump_message(message: Message) -> str:
     """The stored form of a message: about its wire size plus its id."""
+    native, own = message.native, _own_values(message)
+    raw = native.raw if native is not None and native.api == API and native.parts is message.parts else None
+    if raw is not None and own == _USUAL and message.metadata == raw.get("metadata", {}):  # most messages
+        return f'{{"v":{_VERSION},"id":{dump_json(message.id)},"chat":{dump_json(raw)}}}'
     value: dict[str, Any] = {"v": _VERSION, "id": message.id}
-    own = _own_values(message)
     if own != _USUAL:
         value.update((key, one) for (key, usual), one in zip(_DEFAULTS.items(), own, strict=True) if one != usual)
-    native = message.native
-    if native is not None and native.api == API and native.parts is message.parts:
-        value["chat"] = native.raw
-        if message.metadata != native.raw.get("metadata", {}):
+    if raw is not None:
+        value["chat"] = raw
+        if message.metadata != raw.get("metadata", {}):
             value["metadata"] = message.metadata
     else:
         value["role"] = message.role

@@ -33,15 +33,30 @@ class LogConnection(sqlite3.Connection):
         super().__init__(*args, **kwargs)
         self._sessions: dict[str, Session] = {}
         self._data_version = 0
+        self._others_wrote = True
+
+    def begin(self) -> None:
+        """Open a transaction for writing, and look whether another connection has written."""
+        self.execute("BEGIN IMMEDIATE")
+        self._look()
 
     def remembered(self) -> dict[str, Session]:
         """Sessions by id, as they are in the transaction that is open, or else in the file."""
-        version: int = self.execute("PRAGMA data_version").fetchone()[0]
-        if version != self._data_version or len(self._sessions) >= _REMEMBERED:
-            self._sessions.clear()
-            self._data_version = version
+        if not self.in_transaction:
+            self._look()
         return self._sessions
+
+    def believed(self, session_id: str) -> Session | None:
+        """Where a session stood at the last look; None if it is not known, or if others had written then, as they may again."""
+        return None if self._others_wrote else self._sessions.get(session_id)
 
     def forget(self) -> None:
         """After a transaction that came to nothing."""
         self._sessions.clear()
+
+    def _look(self) -> None:
+        version: int = self.execute("PRAGMA data_version").fetchone()[0]
+        self._others_wrote = version != self._data_version
+        if self._others_wrote or len(self._sessions) >= _REMEMBERED:
+            self._sessions.clear()
+            self._data_version = version

@@ -18,6 +18,7 @@ from .sqlite_tables import SEQ_BITS
 __all__ = [
     "Written",
     "append",
+    "append_alone",
     "as_value",
     "clear",
     "entry_of",
@@ -42,6 +43,9 @@ _ONE_SESSION = _SESSION.format(more="") + "WHERE s.name = CAST(? AS TEXT)"
 _SESSIONS = _SESSION.format(more=", CAST(s.name AS BLOB)") + "WHERE s.name > CAST(? AS TEXT) ORDER BY s.name LIMIT ?"
 _NEW_SESSION = "INSERT INTO sessions (name, epoch, state_version, state) VALUES (CAST(? AS TEXT), ?, ?, '')"
 _INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_IF_THERE = """
+    INSERT INTO entries SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE key = ? AND epoch = ?
+"""
 _COLUMNS = f"SELECT number & {_LAST}, epoch, turn, at, tokens, counter, stored FROM entries "
 _SAME_ID = _COLUMNS + "WHERE session = ? AND epoch = ? AND id = ?"
 _PAGE = _COLUMNS + "WHERE number BETWEEN ? AND ? AND epoch = ?{only} ORDER BY number DESC LIMIT ?"
@@ -108,6 +112,27 @@ def entry_of(row: Sequence[Any]) -> Entry:
     seq, epoch, turn, at, tokens, counter, stored = row
     message = load_message(stored)
     return Entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=_as_str(counter), message=message)
+
+
+def append_alone(connection: LogConnection, session_id: str, written: Sequence[Written]) -> tuple[Entry, ...] | None:
+    """Store one message by a statement that commits itself, or None where the session does not stand as remembered.
+
+    The statement checks that: seq has no holes, so a number that is free shows that nobody else has appended, and keys are never
+    given twice, so a row with the key and the epoch shows that nobody has purged or cleared the session.
+    """
+    session = connection.believed(session_id)
+    if session is None or session.key is None:
+        return None
+    key, epoch = session.key, session.epoch
+    entries, rows, sums = _numbered(session, key, written)
+    try:
+        stored = connection.execute(_INSERT_IF_THERE, (*rows[0], key, epoch)).rowcount
+    except sqlite3.IntegrityError:  # the number or the id is there already
+        return None
+    if not stored:
+        return None
+    session.last_seq, session.turn, session.messages, session.tokens = sums
+    return entries
 
 
 def append(connection: LogConnection, session_id: str, written: Sequence[Written]) -> tuple[Entry, ...]:
@@ -248,6 +273,16 @@ def _delete_after(connection: LogConnection, key: int, seq: int) -> int:
 
 def _insert(connection: LogConnection, key: int, session: Session, written: Sequence[Written]) -> tuple[Entry, ...]:
     """Store what is new, and bring `session` up to it."""
+    entries, rows, sums = _numbered(session, key, written)
+    connection.executemany(_INSERT, rows)
+    session.last_seq, session.turn, session.messages, session.tokens = sums
+    return entries
+
+
+def _numbered(
+    session: Session, key: int, written: Sequence[Written]
+) -> tuple[tuple[Entry, ...], list[tuple[Any, ...]], tuple[int, int, int, int]]:
+    """The entries that follow in the session, their rows, and the session's last seq, turn, messages and tokens after them."""
     entries: list[Entry] = []
     rows: list[tuple[Any, ...]] = []
     first, epoch, seq, turn = key << SEQ_BITS, session.epoch, session.last_seq, session.turn
@@ -264,9 +299,7 @@ def _insert(connection: LogConnection, key: int, session: Session, written: Sequ
         entries.append(Entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=counter, message=message))
         value, marked = as_value(message.id), message.marked
         rows.append((first + seq, key, epoch, turn, messages, total, at, tokens, as_value(counter), marked, value, stored))
-    connection.executemany(_INSERT, rows)
-    session.last_seq, session.turn, session.messages, session.tokens = seq, turn, messages, total
-    return tuple(entries)
+    return tuple(entries), rows, (seq, turn, messages, total)
 
 
 def _name(session_id: str) -> bytes:

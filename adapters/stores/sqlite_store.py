@@ -66,7 +66,7 @@ class SqliteContextStore:
         self._path = usable_path(path)
         self._durability: Literal["process", "power"] = durability
         connect = partial(open_for_writing, self._path, durability, busy_timeout)
-        self._writer = SqliteWriter(self._path, connect, inline=durability == "process", patience=busy_timeout)
+        self._writer = SqliteWriter(self._path, connect, syncs=durability == "power", patience=busy_timeout)
         self._reader = SqliteReader(self._path, connect, writer=self._writer, patience=busy_timeout)
         try:
             self._writer.connection()
@@ -86,7 +86,7 @@ class SqliteContextStore:
 
     async def head(self, session_id: str) -> Head:
         _check_session(session_id)
-        return await self._reader.run(partial(log.head, session_id=session_id))
+        return await self._reader.run(lambda connection: log.head(connection, session_id))
 
     async def append(self, session_id: str, drafts: Sequence[Draft]) -> tuple[Entry, ...]:
         _check_session(session_id)
@@ -94,7 +94,11 @@ class SqliteContextStore:
             self._writer.check_open()
             return ()
         written = log.write_down(drafts)
-        return await self._writer.run(partial(log.append, session_id=session_id, written=written), _size(written))
+        return await self._writer.run(
+            lambda connection: log.append(connection, session_id, written),
+            _size(written),
+            (lambda connection: log.append_alone(connection, session_id, written)) if len(written) == 1 else None,
+        )
 
     async def read(
         self,

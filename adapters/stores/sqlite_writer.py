@@ -1,8 +1,9 @@
 """Who writes: the caller itself where that is quick and sure, otherwise one thread that stores everybody's work in groups.
 
-Handing work to a thread and back costs as much CPU as three small inserts, so small work of a store that need not wait for the
-disk is done at once, on the caller's thread. It never waits there: if the connection or the file is taken, the work is handed
-over. The thread commits all that is waiting in one transaction, so that many writers share one wait for the disk.
+Handing work to a thread and back costs as much CPU as three small inserts, so small work is done on the caller's thread: at once
+where it need not wait for the disk; where it must, and the disk is quick, together with all that comes up in the same turn of the
+caller's loop. It never waits there for a lock: if the connection or the file is taken, the work is handed over. The thread does
+the same for all that is waiting, so that many writers share one wait for the disk in either way.
 """
 
 from __future__ import annotations
@@ -11,64 +12,61 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, TypeVar, cast
-
-from attrs import define
+from typing import Any, TypeVar
 
 from contextport.contracts import ContextPortError, StoreUnavailable
 
 from .sqlite_connection import LogConnection
 from .sqlite_faults import is_busy, store_error
 from .sqlite_file import pause
+from .sqlite_jobs import Job, claim, wake, work_through
 
 __all__ = ["CHECKPOINT_BYTES", "SqliteWriter"]
 
 _T = TypeVar("_T")
 _INLINE_CHARACTERS = 65_536  # about a millisecond of writing
+_QUICK_SECONDS = 0.0005  # a commit, on the average: four times what handing it over would cost
+_AVERAGED = 64  # commits; so one in a hundred may take 30 ms before the average is too much
 _GROUP = 256  # pieces of work in one transaction
 _BYTES_PER_COMMIT = 8_192  # the entry's page, and that of the index of ids
 _JOIN_SECONDS = 0.00005  # callers just served come back within it and join those that wait, instead of taking turns with them
 CHECKPOINT_BYTES = 8 << 20  # SQLite's own default is 1000 pages, 4 MB
 
 
-@define(eq=False)
-class _Job(Generic[_T]):
-    """A piece of work for the thread. `future` belongs to the caller's event loop; the other fields pass under the guard."""
-
-    work: Callable[[LogConnection], _T]
-    size: int
-    loop: asyncio.AbstractEventLoop
-    future: asyncio.Future[None]
-    deadline: float
-    running: bool = False
-    withdrawn: bool = False
-    finished: bool = False
-    result: _T | None = None
-    error: BaseException | None = None
-    tries: int = 0
-
-
 class SqliteWriter:
     """The one connection of a store that writes, its lock and its thread.
 
-    `lock` is held while the connection is used, never while waiting for another process.
+    `lock` is held while the connection is used, never while waiting for another process. `syncs` says that a commit waits for the
+    disk. `clock` gives seconds, to measure that.
     """
 
-    def __init__(self, path: str, open_connection: Callable[[], LogConnection], *, inline: bool, patience: float) -> None:
+    def __init__(
+        self,
+        path: str,
+        open_connection: Callable[[], LogConnection],
+        *,
+        syncs: bool,
+        patience: float,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self.lock = threading.Lock()
         self._path = path
         self._open = open_connection
-        self._inline = inline
+        self._syncs = syncs
         self._patience = patience
+        self._clock = clock
+        self._commit_seconds = 0.0  # on the average
         self._connection: LogConnection | None = None
-        self._guard = threading.Lock()
-        self._queue: SimpleQueue[_Job[Any] | None] = SimpleQueue()
+        self._guard = threading.Lock()  # taken after `lock` where both are
+        self._gathered: list[Job[Any]] = []  # to be committed by the first of their callers whose turn comes
+        self._queue: SimpleQueue[Job[Any] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._waiting = 0
-        self._others_wait = False
+        self._waiting = 0  # pieces of work that the thread was given and has not finished
+        self._others_wait = False  # when those just stored were told
         self._closing = False  # nothing new is taken, by the guard
         self._closed = False  # nothing is left to do, by the lock
         self._since_checkpoint = 0
@@ -91,28 +89,37 @@ class SqliteWriter:
         if self._closing:
             raise _closed(self._path)
 
-    async def run(self, work: Callable[[LogConnection], _T], size: int) -> _T:
+    async def run(
+        self, work: Callable[[LogConnection], _T], size: int, alone: Callable[[LogConnection], _T | None] | None = None
+    ) -> _T:
         """Do `work` in a transaction of its own or of a group; `size` is about the number of characters it writes.
 
-        Returns after the commit. Cancelled, it has been stored as a whole or not at all by the time the caller learns of it.
+        `alone` is tried first where it need not share a transaction, see `Job`. Returns after the commit. Cancelled, it has been
+        stored as a whole or not at all by the time the caller learns of it.
         """
+        here = size <= _INLINE_CHARACTERS and not self._waiting
         try:
-            if self._inline and size <= _INLINE_CHARACTERS and not self._waiting and self.lock.acquire(blocking=False):
+            if here and not self._syncs and self.lock.acquire(blocking=False):
                 try:
-                    return self._transact(work, size)
+                    return self._transact(work, size, alone)
                 except sqlite3.Error as error:
                     if not is_busy(error):
                         raise
                 finally:
                     self.lock.release()
-            return await self._hand_over(work, size)
+            job = Job(work, alone, size, asyncio.get_running_loop())
+            if here and self._syncs and self._commit_seconds <= _QUICK_SECONDS:
+                return await self._share(job)
+            return await self._hand_over(job)
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
 
     def close(self) -> None:
-        """Finish what was handed over, end the thread and close the connection. Blocks; may be called again."""
+        """Finish what was begun, end the thread and close the connection. Blocks; may be called again."""
         with self._guard:
             self._closing = True
+            gathered, self._gathered = self._gathered, []
+            self._enqueue(gathered)
             thread = self._thread
         self._queue.put(None)
         if thread:
@@ -130,39 +137,85 @@ class SqliteWriter:
         """Go on; in the child with a connection, a queue and a thread of its own."""
         if child:
             self._drop_connection()
-            self._queue, self._thread = SimpleQueue(), None
+            self._queue, self._thread, self._gathered = SimpleQueue(), None, []
             self._waiting = self._since_checkpoint = 0
         self._guard.release()
         self.lock.release()
 
-    async def _hand_over(self, work: Callable[[LogConnection], _T], size: int) -> _T:
-        loop = asyncio.get_running_loop()
-        deadline = time.monotonic() + self._patience
-        job = _Job(work=work, size=size, loop=loop, future=loop.create_future(), deadline=deadline)
+    # --- the callers' threads ---------------------------------------------------------------------------------------------
+
+    async def _share(self, job: Job[_T]) -> _T:
+        """Commit on the caller's thread, with all that comes up in this turn of its loop."""
         with self._guard:
             self.check_open()
-            self._start_thread()
-            self._waiting += 1
-            self._queue.put(job)
+            self._gathered.append(job)
         try:
-            await job.future
+            await asyncio.sleep(0)
         except asyncio.CancelledError:
             await self._withdraw(job)
             raise
-        if job.error:
-            raise job.error
-        return cast(_T, job.result)
+        if not job.finished:
+            self._commit_gathered()
+        return job.outcome() if job.finished else await self._outcome(job)
 
-    async def _withdraw(self, job: _Job[Any]) -> None:
+    async def _hand_over(self, job: Job[_T]) -> _T:
+        with self._guard:
+            self.check_open()
+            self._enqueue([job])
+        return await self._outcome(job)
+
+    async def _outcome(self, job: Job[_T]) -> _T:
+        try:
+            await self._end_of(job)
+        except asyncio.CancelledError:
+            await self._withdraw(job)
+            raise
+        return job.outcome()
+
+    async def _withdraw(self, job: Job[Any]) -> None:
         """Take back work that has not begun; wait for the end of a transaction that has."""
         with self._guard:
             job.withdrawn = True
             if not job.running:
                 return
         while not job.finished:
-            job.future = job.loop.create_future()
             with suppress(asyncio.CancelledError):  # cancelled again: the answer is on its way
-                await job.future
+                await self._end_of(job)
+
+    async def _end_of(self, job: Job[Any]) -> None:
+        with self._guard:
+            if job.finished:
+                return
+            job.future = job.loop.create_future()
+        await job.future
+
+    def _commit_gathered(self) -> None:
+        """Commit what was gathered, here if nobody is using the connection; what finds the file taken is handed over."""
+        here = self.lock.acquire(blocking=False)
+        try:
+            with self._guard:
+                gathered, self._gathered = self._gathered, []
+                if not here or sum([job.size for job in gathered]) > _INLINE_CHARACTERS:
+                    self._enqueue(gathered)
+                    return
+                jobs = claim(gathered)
+            try:
+                self._commit(jobs)
+            finally:
+                with self._guard:
+                    self._enqueue([job for job in jobs if not job.finished])
+                    wake(jobs)
+        finally:
+            if here:
+                self.lock.release()
+
+    def _enqueue(self, jobs: Sequence[Job[Any]]) -> None:
+        """The caller holds the guard."""
+        for job in jobs:
+            self._start_thread()
+            self._waiting += 1
+            job.running, job.deadline = False, time.monotonic() + self._patience
+            self._queue.put(job)
 
     def _start_thread(self) -> None:
         """The caller holds the guard."""
@@ -171,15 +224,52 @@ class SqliteWriter:
             thread.start()
             self._thread = thread
 
-    def _transact(self, work: Callable[[LogConnection], _T], size: int) -> _T:
-        connection = self.connection()
-        connection.execute("BEGIN IMMEDIATE")
+    def _wake_thread(self) -> None:
+        with self._guard:
+            if not self._closing:
+                self._start_thread()
+                self._queue.put(None)
+
+    # --- transactions, by whoever holds the lock --------------------------------------------------------------------------
+
+    def _commit(self, jobs: Sequence[Job[Any]]) -> None:
+        """In one transaction, or each in its own if one of them fails; those that find the file taken are not finished."""
         try:
-            result = work(connection)
-            connection.execute("COMMIT")
+            if len(jobs) == 1:
+                job = jobs[0]
+                job.result, job.error = self._transact(job.work, job.size, job.alone), None
+            elif jobs:
+                self._transact(partial(work_through, jobs), sum([job.size for job in jobs]))
+        except Exception as error:
+            if isinstance(error, sqlite3.Error) and is_busy(error):
+                for job in jobs:
+                    job.error = error
+                return
+            if len(jobs) > 1:
+                for job in jobs:
+                    self._commit([job])
+                return
+            jobs[0].error = error
+        for job in jobs:
+            job.finished = True
+
+    def _transact(
+        self, work: Callable[[LogConnection], _T], size: int, alone: Callable[[LogConnection], _T | None] | None = None
+    ) -> _T:
+        connection = self.connection()
+        try:
+            begun = self._clock()
+            result = alone(connection) if alone is not None else None
+            if result is None:
+                connection.begin()
+                result = work(connection)
+                begun = self._clock()
+                connection.execute("COMMIT")
         except BaseException:
             self._roll_back(connection)
             raise
+        if self._syncs:
+            self._commit_seconds += (self._clock() - begun - self._commit_seconds) / _AVERAGED
         before = self._since_checkpoint
         self._since_checkpoint += size + _BYTES_PER_COMMIT
         if before < CHECKPOINT_BYTES <= self._since_checkpoint:
@@ -199,16 +289,10 @@ class SqliteWriter:
             self._connection.close()
             self._connection = None
 
-    def _wake_thread(self) -> None:
-        with self._guard:
-            if not self._closing:
-                self._start_thread()
-                self._queue.put(None)
-
     # --- the thread -------------------------------------------------------------------------------------------------------
 
     def _serve(self) -> None:
-        pending: list[_Job[Any]] = []
+        pending: list[Job[Any]] = []
         while True:
             self._collect(pending)
             if pending:
@@ -220,7 +304,7 @@ class SqliteWriter:
             if self._closing and not pending and self._queue.empty():
                 return
 
-    def _collect(self, pending: list[_Job[Any]]) -> None:
+    def _collect(self, pending: list[Job[Any]]) -> None:
         """Add what is waiting; wait for it if there is nothing to do. None in the queue means: look around."""
         with suppress(Empty):
             while len(pending) < _GROUP:
@@ -229,60 +313,40 @@ class SqliteWriter:
                     return
                 pending.append(job)
 
-    def _store(self, pending: list[_Job[Any]]) -> list[_Job[Any]]:
+    def _store(self, pending: list[Job[Any]]) -> list[Job[Any]]:
         """Commit them together and tell the callers; returns those to be tried again."""
-        jobs = self._claim(pending)
-        if not jobs:
-            return []
-        try:
+        with self._guard:
+            jobs = claim(pending)
+        if jobs:
             with self.lock:
-                self._transact(lambda connection: _work_through(jobs, connection), sum(job.size for job in jobs))
-        except BaseException as error:
-            if isinstance(error, sqlite3.Error) and is_busy(error):
-                return self._put_off(jobs, error)
-            if len(jobs) > 1:  # one of them fails: let it fail alone
-                return [again for job in jobs for again in self._store([job])]
-            jobs[0].error = error
-        self._deliver(jobs)
-        return []
-
-    def _claim(self, pending: list[_Job[Any]]) -> list[_Job[Any]]:
+                self._commit(jobs)
+        again = [job for job in jobs if not job.finished and not self._expired(job)]
         with self._guard:
-            for job in pending:
-                job.running = not job.withdrawn
-        self._deliver([job for job in pending if job.withdrawn])
-        return [job for job in pending if job.running]
-
-    def _put_off(self, jobs: list[_Job[Any]], cause: sqlite3.Error) -> list[_Job[Any]]:
-        """The file is locked by another process: wait a little, and give up those that waited long enough."""
-        with self._guard:
-            for job in jobs:
+            for job in again:
                 job.running = False
-                job.tries += 1
-        expired = [job for job in jobs if time.monotonic() > job.deadline]
-        for job in expired:
-            job.error = StoreUnavailable(
-                f"{self._path} was locked by another process for {self._patience} s ({job.tries} tries): "
-                "find out what holds it, or raise busy_timeout",
-                path=self._path,
-                waited=self._patience,
-                tries=job.tries,
-            )
-            job.error.__cause__ = cause
-        self._deliver(expired)
-        time.sleep(pause(jobs[0].tries))
-        return [job for job in jobs if job.error is None]
-
-    def _deliver(self, jobs: list[_Job[Any]]) -> None:
-        with self._guard:
-            self._waiting -= len(jobs)
+            self._waiting -= len(pending) - len(again)
             self._others_wait = self._waiting > 0
-        by_loop: dict[asyncio.AbstractEventLoop, list[_Job[Any]]] = {}
-        for job in jobs:
-            by_loop.setdefault(job.loop, []).append(job)
-        for loop, of_loop in by_loop.items():
-            with suppress(RuntimeError):  # the loop was closed while its tasks waited
-                loop.call_soon_threadsafe(_finish, of_loop)
+            wake(pending)
+        if again:
+            time.sleep(pause(again[0].tries))
+        return again
+
+    def _expired(self, job: Job[Any]) -> bool:
+        """Whether work that finds the file locked by another process has waited long enough; if so, it has come to its end."""
+        job.tries += 1
+        if time.monotonic() <= job.deadline:
+            return False
+        cause = job.error
+        job.error = StoreUnavailable(
+            f"{self._path} was locked by another process for {self._patience} s ({job.tries} tries): "
+            "find out what holds it, or raise busy_timeout",
+            path=self._path,
+            waited=self._patience,
+            tries=job.tries,
+        )
+        job.error.__cause__ = cause
+        job.finished = True
+        return True
 
     def _checkpoint(self) -> None:
         """Move the write-ahead log into the file: most of it while others write, the rest and the new start under the lock.
@@ -300,19 +364,3 @@ class SqliteWriter:
 
 def _closed(path: str) -> StoreUnavailable:
     return StoreUnavailable(f"the store on {path} is closed; open another", path=path)
-
-
-def _work_through(jobs: list[_Job[Any]], connection: LogConnection) -> None:
-    for job in jobs:
-        try:
-            job.error, job.result = None, job.work(connection)
-        except ContextPortError as error:  # raised before it changed anything: the others are not concerned
-            job.error = error
-
-
-def _finish(jobs: list[_Job[Any]]) -> None:
-    """Runs on the callers' loop."""
-    for job in jobs:
-        job.finished = True
-        if not job.future.done():
-            job.future.set_result(None)

@@ -111,8 +111,8 @@ def test_work_that_has_begun_is_waited_for_however_often_it_is_cancelled(tmp_pat
         return "done"
 
     async def scenario() -> None:
-        writer = SqliteWriter(path, partial(open_for_writing, path, "power", 1.0), inline=False, patience=1.0)
-        task = asyncio.create_task(writer.run(work, 0))
+        writer = SqliteWriter(path, partial(open_for_writing, path, "power", 1.0), syncs=True, patience=1.0)
+        task = asyncio.create_task(writer.run(work, 1 << 20))
         await asyncio.to_thread(begun.wait, 60)
         for _ in range(3):
             task.cancel()

@@ -1,0 +1,353 @@
+"""Who commits where a commit waits for the disk: while it is quick, the callers' own thread, for all of one turn at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from attrs import define
+
+from contextport.adapters.stores import sqlite_log as log
+from contextport.adapters.stores.sqlite_connection import LogConnection
+from contextport.adapters.stores.sqlite_file import open_for_writing
+from contextport.adapters.stores.sqlite_writer import SqliteWriter
+from contextport.contracts import Entry, Head, MessageConflict, StateConflict, StoreUnavailable
+
+from .drafts import draft, ids
+
+T = TypeVar("T")
+WRITER = "contextport-sqlite-writer"
+LARGE = 1 << 20  # characters, too many for the caller's thread
+
+
+@define
+class DiskClock:
+    """A clock for the writer, by which every commit takes `commit` seconds; it looks at it before and after."""
+
+    commit: float = 0.0
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        self.now += self.commit
+        return self.now
+
+
+@pytest.fixture
+def clock() -> DiskClock:
+    return DiskClock()
+
+
+@pytest.fixture
+def writer(tmp_path: Path, clock: DiskClock) -> Iterator[SqliteWriter]:
+    path = str(tmp_path / "log.db")
+    made = SqliteWriter(path, partial(open_for_writing, path, "power", 1.0), syncs=True, patience=1.0, clock=clock)
+    yield made
+    made.close()
+
+
+async def append(writer: SqliteWriter, *ids: str, text: str = "said") -> tuple[Entry, ...]:
+    """As the store does it."""
+    written = log.write_down([draft(id, text) for id in ids])
+    return await writer.run(
+        lambda connection: log.append(connection, "s", written),
+        sum(len(stored) for _, stored in written),
+        (lambda connection: log.append_alone(connection, "s", written)) if len(written) == 1 else None,
+    )
+
+
+async def put_state(writer: SqliteWriter, expected: int) -> Head:
+    return await writer.run(lambda connection: log.put_state(connection, "s", "state", expected, []), 5)
+
+
+async def who_commits(writer: SqliteWriter, size: int = 0) -> str:
+    return await writer.run(lambda connection: threading.current_thread().name, size)
+
+
+def stored(writer: SqliteWriter) -> list[str]:
+    with writer.lock:
+        rows = log.page(writer.connection(), "s", after=0, before=None, limit=1000, marked=False, epoch=None)
+    return ids([log.entry_of(row) for row in reversed(rows)])
+
+
+def threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate()]
+
+
+async def commits_of(writer: SqliteWriter, *calls: Any) -> tuple[int, list[Any]]:
+    """The number of transactions in which the calls were stored, all begun in one turn of the loop, and their answers."""
+    statements: list[str] = []
+    with writer.lock:
+        writer.connection().set_trace_callback(statements.append)
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    with writer.lock:
+        writer.connection().set_trace_callback(None)
+    begun = sum(statement.startswith("BEGIN") for statement in statements)
+    return begun or sum("INSERT" in statement for statement in statements), answers
+
+
+def test_all_of_one_turn_share_a_commit_on_their_own_thread(writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        await append(writer, "first")
+        for turn in range(3):
+            commits, answers = await commits_of(writer, *(append(writer, f"{turn}-{n}") for n in range(8)))
+            assert commits == 1
+            assert [entry.seq for (entry,) in answers] == list(range(8 * turn + 2, 8 * turn + 10))
+        commits, answers = await commits_of(writer, append(writer, "last"))
+        assert commits == 1
+        assert len(stored(writer)) == 26
+        assert WRITER not in threads()
+
+    asyncio.run(scenario())
+
+
+def test_those_that_fail_harm_no_other_of_their_commit(writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        await append(writer, "a")
+        commits, answers = await commits_of(
+            writer,
+            append(writer, "b"),
+            append(writer, "a", text="another text"),
+            append(writer, "c", "a", "d", text="another text"),
+            put_state(writer, 1),
+            append(writer, "e", "f"),
+            put_state(writer, 0),
+            append(writer, "b"),
+        )
+        assert commits == 1
+        kinds = [type(answer) for answer in answers]
+        assert kinds == [tuple, MessageConflict, MessageConflict, StateConflict, tuple, Head, tuple]
+        assert answers[-1] == answers[0]
+        assert stored(writer) == ["a", "b", "e", "f"]
+        assert WRITER not in threads()
+
+    asyncio.run(scenario())
+
+
+def test_transaction_that_fails_is_done_again_one_by_one(writer: SqliteWriter) -> None:
+    def broken(connection: LogConnection) -> None:
+        connection.execute("INSERT INTO sessions (name, epoch, state_version, state) VALUES ('left over', 1, 0, '')")
+        raise ZeroDivisionError
+
+    async def scenario() -> None:
+        answers = await asyncio.gather(append(writer, "a"), writer.run(broken, 0), append(writer, "b"), return_exceptions=True)
+        assert [type(answer) for answer in answers] == [tuple, ZeroDivisionError, tuple]
+        assert stored(writer) == ["a", "b"]
+        with writer.lock:
+            assert [head.session_id for head in log.sessions(writer.connection(), "", 9)] == ["s"]
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("cancelled", "left"),
+    [
+        ({0}, ["1", "2", "3"]),
+        ({0, 1, 2}, ["3"]),
+        ({0, 1, 2, 3}, []),
+        ({3}, ["0", "1", "2", "3"]),  # the turn of the first came before that of the last, who could have taken it back
+    ],
+)
+def test_who_is_cancelled_before_anybodys_turn_is_not_stored(cancelled: set[int], left: list[str], writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        await append(writer, "first")
+        tasks = [asyncio.create_task(append(writer, str(number))) for number in range(4)]
+        await asyncio.sleep(0)
+        for number in cancelled:
+            tasks[number].cancel()
+        await asyncio.wait(tasks)
+        assert {number for number in range(4) if tasks[number].cancelled()} == cancelled
+        assert stored(writer) == ["first", *left]
+        await append(writer, "last")
+        assert stored(writer) == ["first", *left, "last"]
+
+    asyncio.run(scenario())
+
+
+def test_cancelled_after_their_commit_they_are_stored(writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        tasks: list[asyncio.Task[Any]] = []
+
+        async def first() -> None:
+            await append(writer, "0")
+            for task in tasks:  # stored with this one, but their turn has not come
+                task.cancel()
+
+        tasks += [asyncio.create_task(work) for work in (first(), append(writer, "1"), append(writer, "2"))]
+        first_task = tasks.pop(0)
+        await asyncio.wait([first_task, *tasks])
+        assert [task.cancelled() for task in tasks] == [True, True]
+        assert stored(writer) == ["0", "1", "2"]
+
+    asyncio.run(scenario())
+
+
+def one_turn(loop: asyncio.AbstractEventLoop) -> None:
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+
+
+def test_loops_of_several_threads_commit_for_each_other(writer: SqliteWriter) -> None:
+    loop = asyncio.new_event_loop()
+    waiting = [loop.create_task(append(writer, str(number))) for number in range(3)]
+    one_turn(loop)
+    assert stored(writer) == []
+    assert asyncio.run(append(writer, "3"))[0].seq == 4
+    assert not any(task.done() for task in waiting)
+    assert stored(writer) == ["0", "1", "2", "3"]
+    assert [entry.seq for (entry,) in loop.run_until_complete(asyncio.gather(*waiting))] == [1, 2, 3]
+    loop.close()
+    assert stored(writer) == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_what_another_thread_is_committing_is_waited_for(cancelled: bool, writer: SqliteWriter) -> None:
+    loop = asyncio.new_event_loop()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(connection: LogConnection) -> None:
+        begun.set()
+        assert go_on.wait(60)
+
+    task = loop.create_task(append(writer, "a"))
+    one_turn(loop)
+    other = threading.Thread(target=lambda: asyncio.run(writer.run(slow, 0)))
+    other.start()
+    assert begun.wait(60)
+    for _ in range(10):
+        one_turn(loop)
+        if cancelled:
+            task.cancel()
+    assert not task.done()
+    go_on.set()
+    loop.run_until_complete(asyncio.wait([task]))
+    other.join()
+    assert task.cancelled() == cancelled
+    assert stored(writer) == ["a"]
+    loop.close()
+
+
+def test_connection_in_use_is_waited_for_elsewhere(writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        await append(writer, "first")
+        with writer.lock:
+            tasks = [asyncio.create_task(append(writer, str(number))) for number in range(3)]
+            for _ in range(3):
+                await asyncio.sleep(0)
+            assert not any(task.done() for task in tasks)
+            tasks[1].cancel()
+            await asyncio.wait([tasks[1]])  # it was handed over, and is taken back
+        await asyncio.wait(tasks)
+        assert [task.cancelled() for task in tasks] == [False, True, False]
+        assert stored(writer) == ["first", "0", "2"]
+
+    asyncio.run(scenario())
+
+
+def test_much_work_of_one_turn_is_handed_over(writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        own = threading.current_thread().name
+        assert await who_commits(writer) == own
+        assert await who_commits(writer, LARGE) == WRITER
+        assert await who_commits(writer) == own
+        many = await asyncio.gather(*(who_commits(writer, 30_000) for _ in range(3)))
+        assert many == [WRITER] * 3
+        assert await who_commits(writer) == own
+
+    asyncio.run(scenario())
+
+
+async def own_commits_until_handed_over(writer: SqliteWriter, at_most: int) -> int:
+    for count in range(at_most):
+        if await who_commits(writer) == WRITER:
+            return count
+    return at_most
+
+
+@pytest.mark.parametrize(("seconds", "own"), [(1.0, 1), (0.005, 7), (0.002, 20)])
+def test_slow_disk_is_left_to_the_thread(seconds: float, own: int, clock: DiskClock, writer: SqliteWriter) -> None:
+    """However slow it is, callers have waited some tens of milliseconds, or for one commit; then they wait no more.
+
+    All in all too few commits for a checkpoint, during which the thread would be asked too.
+    """
+
+    async def scenario() -> None:
+        assert await own_commits_until_handed_over(writer, 100) == 100  # quick as yet
+        clock.commit = seconds
+        assert await own_commits_until_handed_over(writer, 100) <= own
+        assert {await who_commits(writer) for _ in range(50)} == {WRITER}
+        answers = await asyncio.gather(*(append(writer, str(number)) for number in range(20)))
+        assert [entry.seq for (entry,) in answers] == list(range(1, 21))
+        clock.commit = 0.0001
+        in_thread = 0
+        while await who_commits(writer) == WRITER:
+            in_thread += 1
+        assert in_thread < 600
+        assert await own_commits_until_handed_over(writer, 100) == 100
+
+    asyncio.run(scenario())
+
+
+def test_single_slow_commits_do_not_matter(clock: DiskClock, writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        for number in range(500):
+            clock.commit = 0.02 if number % 100 == 50 else 0.0001
+            assert await who_commits(writer) != WRITER
+
+    asyncio.run(scenario())
+
+
+def test_interrupted_commit_leaves_nobody_waiting(writer: SqliteWriter) -> None:
+    """Where a signal breaks into the loop's own thread, the thread of the store does the rest."""
+    interrupts = [KeyboardInterrupt()]
+
+    def interrupted(connection: LogConnection) -> str:
+        if interrupts:
+            raise interrupts.pop()
+        return "done"
+
+    loop = asyncio.new_event_loop()
+    tasks: list[asyncio.Task[Any]] = []
+
+    async def begin() -> None:
+        works: Sequence[Any] = (append(writer, "a"), writer.run(interrupted, 0), append(writer, "b"))
+        tasks.extend(loop.create_task(work) for work in works)
+        await asyncio.wait(tasks)
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(begin())
+    answers = loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+    assert isinstance(answers[0], KeyboardInterrupt)  # it was this one's turn
+    assert answers[1] == "done"
+    assert stored(writer) == ["a", "b"]
+    loop.close()
+
+
+def test_closing_stores_what_was_begun(writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        tasks = [asyncio.create_task(append(writer, str(number))) for number in range(4)]
+        await asyncio.sleep(0)
+        writer.close()  # at once, on this thread
+        assert [entry.seq for (entry,) in await asyncio.gather(*tasks)] == [1, 2, 3, 4]
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await append(writer, "late")
+
+    asyncio.run(scenario())
+
+
+def test_child_of_a_fork_does_not_store_what_its_parent_had_begun(writer: SqliteWriter) -> None:
+    async def scenario(begin: Callable[[], Any]) -> None:
+        task = asyncio.create_task(begin())
+        await asyncio.sleep(0)
+        writer.before_fork()
+        writer.after_fork(child=True)
+        await append(writer, "of the child")
+        assert stored(writer) == ["of the child"]
+        task.cancel()
+        await asyncio.wait([task])
+
+    asyncio.run(scenario(lambda: append(writer, "of the parent")))
