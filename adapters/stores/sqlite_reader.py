@@ -35,13 +35,13 @@ class SqliteReader:
 
     async def run(self, work: Callable[[LogConnection], _T]) -> _T:
         """Do `work`, which only reads, in a few microseconds to a millisecond on the caller's thread."""
-        deadline = time.monotonic() + self._patience
-        attempt = 0
+        deadline, attempt = 0.0, 0
         while True:
             try:
                 return self._read(work)
             except sqlite3.Error as error:
                 # Readers wait for nobody, except while a file is opened for the first time after a crash.
+                deadline = deadline or time.monotonic() + self._patience
                 if not is_busy(error) or time.monotonic() > deadline:
                     raise store_error(error, self._path) from error
             await asyncio.sleep(pause(attempt))
@@ -65,8 +65,8 @@ class SqliteReader:
     def _read(self, work: Callable[[LogConnection], _T]) -> _T:
         if self._writer.lock.acquire(blocking=False):
             try:
-                if self._writer.is_open:
-                    return work(self._writer.connection())
+                if (connection := self._writer.opened) is not None:
+                    return work(connection)
             finally:
                 self._writer.lock.release()
         with self._lock:

@@ -80,9 +80,9 @@ class SqliteWriter:
         return self._connection
 
     @property
-    def is_open(self) -> bool:
-        """Whether there is a connection."""
-        return self._connection is not None
+    def opened(self) -> LogConnection | None:
+        """The connection if there is one; the caller holds `lock`."""
+        return self._connection
 
     def check_open(self) -> None:
         """Raise `StoreUnavailable` once `close` was called."""
