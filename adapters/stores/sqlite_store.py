@@ -43,7 +43,8 @@ class SqliteContextStore:
 
     With `durability="process"` an append is safe from a crash of the process as soon as it returns, and from a loss of power
     after the next checkpoint. With `"power"` it is safe from both, and waits for the disk; appends that wait at the same time
-    share the wait. `busy_timeout` is how many seconds a call waits for other processes before it raises `StoreUnavailable`.
+    share the wait. That is done on the caller's thread while a commit takes less than a millisecond on the average, else on
+    another. `busy_timeout` is how many seconds a call waits for other processes before it raises `StoreUnavailable`.
 
     Where the file or its directory is read-only, the store opens for reading, and writing raises `StoreUnavailable`.
 

@@ -29,8 +29,8 @@ __all__ = ["CHECKPOINT_BYTES", "SqliteWriter"]
 
 _T = TypeVar("_T")
 _INLINE_CHARACTERS = 65_536  # about a millisecond of writing
-_QUICK_SECONDS = 0.0005  # a commit, on the average: four times what handing it over would cost
-_AVERAGED = 64  # commits; so one in a hundred may take 30 ms before the average is too much
+_QUICK_SECONDS = 0.001  # a commit, on the average: what is done at once for the largest work too
+_AVERAGED = 64  # commits; so one in a hundred may take 40 ms before the average is too much
 _GROUP = 256  # pieces of work in one transaction
 _BYTES_PER_COMMIT = 8_192  # the entry's page, and that of the index of ids
 _JOIN_SECONDS = 0.00005  # callers just served come back within it and join those that wait, instead of taking turns with them

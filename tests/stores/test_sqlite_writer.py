@@ -268,7 +268,7 @@ async def own_commits_until_handed_over(writer: SqliteWriter, at_most: int) -> i
     return at_most
 
 
-@pytest.mark.parametrize(("seconds", "own"), [(1.0, 1), (0.005, 7), (0.002, 20)])
+@pytest.mark.parametrize(("seconds", "own"), [(1.0, 1), (0.005, 15), (0.002, 45)])
 def test_slow_disk_is_left_to_the_thread(seconds: float, own: int, clock: DiskClock, writer: SqliteWriter) -> None:
     """However slow it is, callers have waited some tens of milliseconds, or for one commit; then they wait no more.
 
