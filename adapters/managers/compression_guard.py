@@ -77,8 +77,6 @@ class CompressionGuard:
         pins = pins_to_keep(messages, self.counter, limit)
         if all(message.id in present for message in pins.messages if message.pinned):
             return attrs.evolve(result, extendable=False)  # a pin that gave way may have room in a later window
-        if result.outcome is Outcome.CANNOT_FIT:
-            return None
         beside = await self._ask(pins.beside(messages), limit - pins.tokens, report)
         if beside is None or beside.outcome is Outcome.CANNOT_FIT:
             return None

@@ -76,6 +76,7 @@ class BlindToPins:
 
     def __init__(self, counter: TokenCounter) -> None:
         self.recent = KeepRecentTokens(counter)
+        self.shown: list[str] = []
 
     @property
     def target_share(self) -> float:
@@ -85,6 +86,7 @@ class BlindToPins:
         return self.recent.estimate_tokens(messages)
 
     async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
+        self.shown = [message.id for message in messages]
         pins = {message.id for message in messages if message.pinned}
         found = await self.recent.compress([attrs.evolve(message, pinned=False) for message in messages], max_tokens)
         return attrs.evolve(found, messages=tuple([attrs.evolve(m, pinned=m.id in pins) for m in found.messages]))
@@ -211,6 +213,46 @@ async def test_above_half_of_the_window_the_oldest_pins_give_way(name: str) -> N
     await manager.add_messages("s", [user(f"u{n}", 5) for n in range(40)])
     said = [id for id in ids(await manager.get_context("s")) if id.startswith("pin")]
     assert said == [f"pin{n}" for n in range(3, 8)]
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@awaited
+async def test_a_pin_without_room_beside_the_question_gives_way_and_comes_back(name: str) -> None:
+    counter = WordsCounter()
+    manager = engine(FOREIGN[name](counter), 100, counter)
+    await manager.add_messages("s", [pinned(user("pin", 45)), *(user(f"u{n}", 5) for n in range(10)), user("long", 60)])
+    window = await manager.get_context("s")
+    assert "pin" not in ids(window)
+    assert (ids(window)[-1], window.shortened) == ("long", ())
+    await manager.add_message("s", user("short", 5))
+    window = await manager.get_context("s")
+    assert "pin" in ids(window)
+    assert ids(window)[-1] == "short"
+
+
+@awaited
+async def test_the_newest_question_is_shown_to_the_strategy_also_where_a_step_of_its_turn_is_pinned() -> None:
+    counter = WordsCounter()
+    strategy = BlindToPins(counter)
+    manager = engine(strategy, 60, counter)
+    rounds = [message for n in range(20) for message in (calling(f"call{n}", f"c{n}"), result(f"found{n}", f"c{n}", 4))]
+    await manager.add_messages(
+        "s", [user("before"), assistant("done"), user("asked"), *rounds[:1], pinned(rounds[1]), *rounds[2:]]
+    )
+    window = await manager.get_context("s")
+    assert [message.id for message in window.messages if message.kind is Kind.CHAT][:3] == ["asked", "call0", "found0"]
+    assert "asked" in strategy.shown
+    assert not {"call0", "found0"} & set(strategy.shown)
+
+
+@awaited
+async def test_a_pin_that_gives_way_does_not_cost_the_strategy_a_second_call() -> None:
+    counter = WordsCounter()
+    strategy = NewestTurns(counter)
+    manager = engine(strategy, 100, counter)
+    await manager.add_messages("s", [pinned(user("pin", 45)), *(user(f"u{n}", 5) for n in range(10)), user("long", 60)])
+    await manager.get_context("s")
+    assert strategy.asked == [12]
 
 
 @pytest.mark.parametrize("name", FOREIGN)
