@@ -163,6 +163,8 @@ def test_every_port_has_a_check() -> None:
         ("STORE-17", "write broken_store, so that a failing backend can be tried"),
         ("STORE-21", "write reopen_store, so that a second store can be opened on the same backend"),
         ("STORE-22", "write reopen_store, so that a second store can be opened on the same backend"),
+        ("STRATEGY-28", "ReferenceFoldingStrategy does not provide NeedsOnlyNewest"),
+        ("STRATEGY-30", "ReferenceFoldingStrategy does not provide OnlyShortens"),
         *((f"MANAGER-{n}", "ReferenceShapingManager does not provide Compacts") for n in (25, 26, 27)),
         *((f"MANAGER-{n}", "ReferenceShapingManager does not provide ControlsMode") for n in range(28, 33)),
         *((f"MANAGER-{n}", "ReferenceCompactingManager does not provide ShapesWindow") for n in (23, 24)),
