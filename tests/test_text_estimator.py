@@ -19,15 +19,19 @@ import tiktoken
 from contextport.adapters.tokenizers.script_weights import (
     BLOCK_UNIT,
     BLOCK_WEIGHTS,
+    LETTER_PAIR_WEIGHTS,
+    LETTER_WEIGHTS,
     PAIR_WEIGHTS,
     UNITS_PER_TOKEN,
     WEIGHTS_VERSION,
 )
 from contextport.adapters.tokenizers.text_estimator import (
     BLOCK_PARTS,
-    BLOCK_STARTS,
     FAMILIES,
+    LETTER_GROUPS,
+    LETTER_SCRIPTS,
     PAIR_CLASSES,
+    SCRIPT_GROUPS,
     Profile,
     TextEstimator,
 )
@@ -66,6 +70,16 @@ NATURAL = {
     "共有の文書に追加して、マリアさんに知らせてください。",
     "Korean": "심사위원 두 명이 아직 출장 중이라서 회의를 목요일로 옮겼습니다. 두 번째 실험 결과가 그 전에 도착하면 공유 "
     "문서에 추가하고 마리아에게 알려 주세요.",
+    "Uyghur": "بىز يىغىننى پەيشەنبە كۈنىگە يۆتكىدۇق، چۈنكى ئىككى باھالىغۇچى تېخى سەپەردە. ئەگەر ئىككىنچى تەجرىبىنىڭ نەتىجىسى "
+    "ئۇنىڭدىن بۇرۇن كەلسە، ئۇنى ئورتاق ھۆججەتكە قوشۇپ، مارىيەگە خەۋەر قىلىڭ.",
+    "Kurdish": "کۆبوونەوەکەمان گواستەوە بۆ ڕۆژی پێنجشەممە، چونکە دوو لە هەڵسەنگێنەرەکان هێشتا لە گەشتدان. ئەگەر ئەنجامی "
+    "تاقیکردنەوەی دووەم پێش ئەوە گەیشت، تکایە بیخە ناو بەڵگەنامە هاوبەشەکە.",
+    "Yoruba without diacritics": "A ti sun ipade naa si Ojobo nitori pe awon meji ninu awon oluyewo si wa ni irin ajo. Bi esi "
+    "idanwo keji ba de ki o to di igba naa, jowo fi won kun iwe ti a jo n lo ki o si so fun Maria.",
+    "Zulu": "Sihlehlisele umhlangano kuLwesine ngoba ababili kubahloli basesohambweni. Uma imiphumela yocwaningo lwesibili ifika "
+    "ngaphambi kwalokho, ngicela uyifake embhalweni esabelana ngawo bese utshela uMaria.",
+    "Kazakh": "Біз жиналысты бейсенбіге ауыстырдық, себебі екі сарапшы әлі сапарда жүр. Егер екінші тәжірибенің нәтижелері одан "
+    "бұрын келсе, оларды ортақ құжатқа қосып, Марияға хабарлаңыз.",
     "Python": 'def merge(left: list[int], right: list[int]) -> list[int]:\n    """Merge two sorted lists."""\n    out = []\n'
     "    i = j = 0\n    while i < len(left) and j < len(right):\n        if left[i] <= right[j]:\n            "
     "out.append(left[i])\n            i += 1\n        else:\n            out.append(right[j])\n            j += 1\n"
@@ -99,6 +113,7 @@ def machine_texts() -> dict[str, str]:
 
 
 TEXTS = NATURAL | machine_texts()
+TABLES = (PAIR_WEIGHTS, LETTER_PAIR_WEIGHTS, BLOCK_WEIGHTS, LETTER_WEIGHTS)
 
 EAST_ASIAN_PIECES = {
     "Han": "图书馆今天开门",
@@ -231,15 +246,19 @@ def slow_estimate(text: str, family: str, profile: Profile) -> int:
     classes = list(PAIR_CLASSES)
     member_of = {char: index for index, chars in enumerate(PAIR_CLASSES.values()) for char in chars}
     member_of["?"] = member_of["!"]
-    units, before = 0, 0
+    letter_of = {char: index for index, chars in enumerate(LETTER_GROUPS) for char in chars}
+    units, before, letter_before = 0, 0, letter_of[" "]
     for char in text.replace("\r\n", "\n"):
-        own = member_of.get(char, classes.index("other" if ord(char) < 0x100 else "not Latin-1"))
+        own, letter = member_of.get(char, classes.index("other" if ord(char) < 0x100 else "not Latin-1")), letter_of.get(char, 0)
         units += PAIR_WEIGHTS[family][profile][16 * before + own]
-        before = own
+        units += LETTER_PAIR_WEIGHTS[family][profile][16 * letter_before + letter]
+        before, letter_before = own, letter
     raw = "".join("?" if 0xD800 <= ord(char) <= 0xDFFF else char for char in text).encode("utf-16-be")
     for high, low in zip(raw[::2], raw[1::2], strict=True):
-        group = max(index for index, start in enumerate(BLOCK_STARTS) if start <= high)
+        (group,) = (index for index, high_bytes in enumerate(SCRIPT_GROUPS) if high in high_bytes)
         units += BLOCK_UNIT * BLOCK_WEIGHTS[family][profile][8 * group + BLOCK_PARTS[low >> 4]]
+        script = next((index for index, high_bytes in enumerate(LETTER_SCRIPTS, 1) if high in high_bytes), 0)
+        units += BLOCK_UNIT * LETTER_WEIGHTS[family][profile][64 * script + low // 4]
     return max(1, (units + UNITS_PER_TOKEN // 2) // UNITS_PER_TOKEN) if text else 0
 
 
@@ -263,12 +282,12 @@ def test_sum_is_exactly_that_of_the_definition(family: str, profile: Profile) ->
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_upper_is_never_below_mean(family: str) -> None:
-    for weights in (PAIR_WEIGHTS, BLOCK_WEIGHTS):
+    for weights in TABLES:
         pairs = zip(weights[family]["mean"], weights[family]["upper"], strict=True)
         assert all(mean <= upper for mean, upper in pairs)
 
 
-@pytest.mark.parametrize("weights", [PAIR_WEIGHTS, BLOCK_WEIGHTS])
+@pytest.mark.parametrize("weights", TABLES)
 def test_every_table_has_256_bytes(weights: dict[str, dict[str, tuple[int, ...]]]) -> None:
     assert tuple(weights) == FAMILIES
     for profiles in weights.values():
@@ -277,7 +296,8 @@ def test_every_table_has_256_bytes(weights: dict[str, dict[str, tuple[int, ...]]
 
 
 def test_the_version_is_that_of_the_tables() -> None:
-    content = [PAIR_CLASSES, BLOCK_STARTS, BLOCK_PARTS, UNITS_PER_TOKEN, BLOCK_UNIT, PAIR_WEIGHTS, BLOCK_WEIGHTS]
+    classes = [PAIR_CLASSES, LETTER_GROUPS, SCRIPT_GROUPS, BLOCK_PARTS, LETTER_SCRIPTS]
+    content = [*classes, UNITS_PER_TOKEN, BLOCK_UNIT, *TABLES]
     assert hashlib.sha256(json.dumps(content).encode()).hexdigest()[:8] == WEIGHTS_VERSION
 
 

@@ -2,26 +2,30 @@
 
 A tokenizer's vocabulary decides how many tokens a text is, but the kinds of its characters already say most
 of it. A letter after a letter seldom starts a token; a digit after a letter, or a capital after a small
-letter, nearly always does. That is what makes base64, hex and logs so much dearer than prose. The estimate
-is therefore a sum of two weights per character, both fitted to real tokenizers (see
-:mod:`.script_weights`):
+letter, nearly always does. That is what makes base64, hex and logs so much dearer than prose. Which small letters
+follow each other tells the languages a vocabulary knows well from those it does not. The estimate is therefore a
+sum of weights per character, all fitted to real tokenizers (see :mod:`.script_weights`):
 
-* **pair weight**: from the class of the character and that of the one before it. There are 16 classes:
-  common and rare letters, capitals, digits, spaces, kinds of punctuation, and so on.
-* **block weight**, for characters outside Latin-1: from the Unicode block (32 groups of scripts) and the
-  part of the block (8 groups), which keeps for example Russian apart from Ukrainian.
+* **kind pair**: from the kind of the character and that of the one before it. There are 16 kinds:
+  common and rare letters, capitals, digits, spaces, sorts of punctuation, and so on.
+* **letter pair**: the same with 16 groups of small letters, those that behave alike in the languages of the fit.
+* **block**, for characters outside Latin-1: from the script (32 groups) and the part of the Unicode block (8).
+* **letter**, in three scripts that serve many languages with letters of their own (Cyrillic, Arabic, extended Latin):
+  from four neighbouring characters. Uyghur and Persian share a block, but few of these.
 
-Two small numbers that fit in one byte make a pair. So the pairs of a whole text are one integer, the classes
-of all characters or-ed with themselves shifted by 12 bits; a table translates its bytes into weights. Every
+Two digits of hexadecimal make a pair. So the pairs of a text are its classes written as such digits and read as
+bytes, once from the first digit and once from the second; a table translates the bytes into weights. Every
 step is one call into C per 16 384 characters: nothing in a text can make it slow.
 """
 
 from __future__ import annotations
 
 import zlib
+from binascii import unhexlify
+from collections.abc import Iterable
 from typing import Final, Literal
 
-from .script_weights import BLOCK_UNIT, BLOCK_WEIGHTS, PAIR_WEIGHTS, UNITS_PER_TOKEN
+from .script_weights import BLOCK_UNIT, BLOCK_WEIGHTS, LETTER_PAIR_WEIGHTS, LETTER_WEIGHTS, PAIR_WEIGHTS, UNITS_PER_TOKEN
 
 Profile = Literal["mean", "upper"]
 
@@ -48,58 +52,103 @@ PAIR_CLASSES: Final = {
 }
 """Name and members of each character class, in the order of the rows and columns of a pair table."""
 
-BLOCK_STARTS: Final = (
-    *(0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F, 0x10),
-    *(0x13, 0x1E, 0x1F, 0x20, 0x21, 0x25, 0x26, 0x30, 0x31, 0x34, 0x4E, 0x70, 0xA0, 0xD8, 0xE0, 0xFF),
-)
-"""High byte of the UTF-16 unit at which each of the 32 groups of scripts starts."""
+LETTER_GROUPS: Final = ("", " ([{<)]}>\"'`", "aq", "e", "di", "o", "u", "nv", "r", "t", "bgpx", "jms", "kz", "fw", "hy", "cl")
+"""Members of each group of small letters, in the order of a table of letter pairs; the first has all other characters."""
+
+SCRIPT_GROUPS: Final = (
+    (0x00,), (0x01,), (0x02,), (0x03,), (0x04,), (0x05,), (0x06,), (0x07, 0x08), (0x09,), (0x0A,), (0x0B,), (0x0C,),
+    (0x0D,), (0x0E,), (0x0F,), (0x10,), (0x11, 0x12, 0x13), (0x17,),
+    (0x14, 0x15, 0x16, *range(0x18, 0x1E), *range(0x2C, 0x30), *range(0xA0, 0xAC)),  # scripts that few texts use
+    (0x1E,), (0x1F,), (0x20,), tuple(range(0x21, 0x25)), (0x25,), tuple(range(0x26, 0x2C)), (0x30,),
+    tuple(range(0x31, 0x4E)), tuple(range(0x4E, 0xA0)), tuple(range(0xAC, 0xD8)),
+    tuple(range(0xD8, 0xDC)), tuple(range(0xDC, 0xE0)), tuple(range(0xE0, 0x100)),
+)  # fmt: skip
+"""High bytes of the UTF-16 units of each of the 32 groups of scripts."""
 
 BLOCK_PARTS: Final = (0, 1, 1, 2, 2, 0, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7)
 """Part of the block for each upper half of the low byte. In Cyrillic, part 0 has the non-Russian letters."""
 
+LETTER_SCRIPTS: Final = ((0x04,), (0x06,), (0x01, 0x1E))
+"""High bytes of the scripts with letter weights: Cyrillic, Arabic, and extended Latin."""
+
 _CHUNK: Final = 16_384
 _SUM_CHUNK: Final = 256  # 256 * 255 < 65521, the modulus of adler32: its low half is the plain sum
+_DIGITS: Final = b"0123456789abcdef"
 
 
-def _class_table() -> bytes:
-    table = bytearray([len(PAIR_CLASSES) - 1]) * 256
-    for index, members in enumerate(PAIR_CLASSES.values()):
+def _digit_table(classes: Iterable[str], others: int) -> bytes:
+    table = bytearray([_DIGITS[others]]) * 256
+    for index, members in enumerate(classes):
         for char in members:
-            table[ord(char)] = index
+            table[ord(char)] = _DIGITS[index]
     return bytes(table)
 
 
-def _block_table() -> bytes:
-    return bytes(8 * (sum(start <= high for start in BLOCK_STARTS) - 1) for high in range(256))
+def _high_byte_table(groups: Iterable[Iterable[int]], shift: int, first: int) -> bytes:
+    table = bytearray(256)
+    for index, high_bytes in enumerate(groups, first):
+        for high in high_bytes:
+            table[high] = index << shift
+    return bytes(table)
 
 
-_CLASS_OF: Final = _class_table()
-_BLOCK_OF: Final = _block_table()
+_KIND_DIGIT: Final = _digit_table(PAIR_CLASSES.values(), len(PAIR_CLASSES) - 1)
+_LETTER_DIGIT: Final = _digit_table(LETTER_GROUPS, 0)
+_GROUP_OF: Final = _high_byte_table(SCRIPT_GROUPS, 3, 0)
 _PART_OF: Final = bytes(BLOCK_PARTS[low >> 4] for low in range(256))
+_LETTER_SCRIPT_OF: Final = _high_byte_table(LETTER_SCRIPTS, 6, 1)
+_LETTER_OF: Final = bytes(low >> 2 for low in range(256))
 
 
-def pair_codes(text: str) -> bytes:
-    """One byte per character: 16 times the class of the character before, plus its own class.
+def latin_bytes(text: str) -> bytes:
+    """One byte per character; a character outside Latin-1 is ``?``, a real ``?`` is ``!``, and a line end one byte."""
+    return text.replace("\r\n", "\n").replace("?", "!").encode("latin-1", "replace")
 
-    The first character counts as the first of a line, and a line end of two characters as one.
+
+def _pair_codes(digits: bytes) -> bytes:
+    if len(digits) % 2:
+        return unhexlify(digits[:-1]) + unhexlify(digits[1:])
+    return unhexlify(digits) + unhexlify(digits[1:-1])
+
+
+def kind_pair_codes(latin: bytes) -> bytes:
+    """One byte per character, in any order: 16 times the kind of the character before, plus its own kind.
+
+    The first character counts as the first of a line.
     """
-    classes = text.replace("\r\n", "\n").replace("?", "!").encode("latin-1", "replace").translate(_CLASS_OF)
-    packed = int.from_bytes(classes, "little")
-    return (packed | packed << 12).to_bytes(len(classes) + 2, "little")[: len(classes)]
+    return _pair_codes(b"0" + latin.translate(_KIND_DIGIT))
 
 
-def block_codes(text: str) -> bytes:
-    """One byte per UTF-16 unit: 8 times its group of scripts, plus its part of the block; 0 to 7 for Latin-1.
+def letter_pair_codes(latin: bytes) -> bytes:
+    """One byte per character, in any order: 16 times the letter group of the character before, plus its own."""
+    return _pair_codes(b"1" + latin.translate(_LETTER_DIGIT))
 
-    A lone surrogate counts as Latin-1.
-    """
+
+def utf16_halves(text: str) -> tuple[bytes, bytes]:
+    """High and low bytes of the UTF-16 units; a lone surrogate becomes ``?``."""
     try:
         units = text.encode("utf-16-le")
     except UnicodeEncodeError:  # the UTF-8 codec replaces surrogates 50 times faster than UTF-16 passes them
         units = text.encode("utf-8", "replace").decode().encode("utf-16-le")
-    blocks = int.from_bytes(units[1::2].translate(_BLOCK_OF), "little")
-    parts = int.from_bytes(units[::2].translate(_PART_OF), "little")
-    return (blocks | parts).to_bytes(len(units) // 2, "little")
+    return units[1::2], units[::2]
+
+
+def _joined(high: bytes, low: bytes) -> bytes:
+    return (int.from_bytes(high, "little") | int.from_bytes(low, "little")).to_bytes(len(high), "little")
+
+
+def block_codes(high: bytes, low: bytes) -> bytes:
+    """One byte per UTF-16 unit: 8 times its group of scripts, plus its part of the block; 0 to 7 for Latin-1."""
+    return _joined(high.translate(_GROUP_OF), low.translate(_PART_OF))
+
+
+def letter_codes(high: bytes, low: bytes) -> bytes:
+    """One byte per UTF-16 unit: 64 times its letter script, plus a quarter of its low byte; 0 to 63 for other scripts.
+
+    No bytes at all for a text without letter scripts.
+    """
+    scripts = high.translate(_LETTER_SCRIPT_OF)
+    return _joined(scripts, low.translate(_LETTER_OF)) if scripts.strip(b"\0") else b""
 
 
 def _byte_sum(data: bytes) -> int:
@@ -120,7 +169,7 @@ class TextEstimator:
     Raises ``ValueError`` for an unknown family or profile. Immutable, safe to share between threads.
     """
 
-    __slots__ = ("_block_weights", "_pair_weights", "family", "profile")
+    __slots__ = ("_block_weights", "_letter_pair_weights", "_letter_weights", "_pair_weights", "family", "profile")
 
     def __init__(self, family: str = "o200k", profile: Profile = "mean") -> None:
         if family not in PAIR_WEIGHTS:
@@ -130,7 +179,9 @@ class TextEstimator:
         self.family = family
         self.profile = profile
         self._pair_weights = bytes(PAIR_WEIGHTS[family][profile])
+        self._letter_pair_weights = bytes(LETTER_PAIR_WEIGHTS[family][profile])
         self._block_weights = bytes(BLOCK_WEIGHTS[family][profile])
+        self._letter_weights = bytes(LETTER_WEIGHTS[family][profile])
 
     def estimate(self, text: str) -> int:
         """Tokens of ``text``: 0 for the empty text, at least 1 for any other.
@@ -146,7 +197,11 @@ class TextEstimator:
         return max(1, (units + UNITS_PER_TOKEN // 2) // UNITS_PER_TOKEN)
 
     def _units(self, text: str) -> int:
-        units = _byte_sum(pair_codes(text).translate(self._pair_weights))
+        latin = latin_bytes(text)
+        units = _byte_sum(kind_pair_codes(latin).translate(self._pair_weights))
+        units += _byte_sum(letter_pair_codes(latin).translate(self._letter_pair_weights))
         if not text.isascii():
-            units += BLOCK_UNIT * _byte_sum(block_codes(text).translate(self._block_weights))
+            high, low = utf16_halves(text)
+            units += BLOCK_UNIT * _byte_sum(block_codes(high, low).translate(self._block_weights))
+            units += BLOCK_UNIT * _byte_sum(letter_codes(high, low).translate(self._letter_weights))
         return units
