@@ -8,6 +8,7 @@ A message that was decoded from a wire format keeps the exact wire form in `nati
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from enum import IntEnum, StrEnum
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -196,8 +197,11 @@ class Native:
 
 
 def new_id() -> str:
-    """A fresh message id: 32 hex digits, random."""
-    return os.urandom(16).hex()
+    """A fresh message id: 32 hex digits, of the time in nanoseconds since 1970 and of 64 random bits.
+
+    Ids that were made one after the other lie side by side in a store's index.
+    """
+    return (time.time_ns().to_bytes(8, "big") + os.urandom(8)).hex()
 
 
 def _nothing() -> dict[str, Any]:  # a call of dict[str, Any] takes ten times as long

@@ -183,7 +183,7 @@ class ContextEngine:
             self._modes = ModeKeeper(
                 policy=guard, senses=felt, store=store, counter=counter, clock=clock, report=emit, can_fold=folds
             )
-        self._searches = retriever if provides(retriever, IndexesHistory) else None
+        self._searches = retriever if retriever is not None and provides(retriever, IndexesHistory) else None
         snippets: SnippetKeeper | None = None
         if retriever is not None or knowledge is not None:
             snippets = SnippetKeeper(history=retriever, knowledge=knowledge, counter=counter, report=self._emit, others=search_in)

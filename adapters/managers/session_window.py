@@ -28,7 +28,7 @@ from contextport.contracts import (
 )
 from contextport.contracts.counting import message_sizes, message_tokens, total_tokens
 from contextport.strategies import arrange, gap_marker, is_system, newest_question
-from contextport.strategies.atoms import MEMORY, stands_alone
+from contextport.strategies.atoms import MEMORY, call_ids, stands_alone
 
 from .live_fold import LiveFold
 from .outliving import STEP_REACH, outliving
@@ -111,7 +111,7 @@ class Region:
         """
         hole = gap_marker(1, 0)
         read = self.entries
-        messages = [self.shown(entry) for entry in read]
+        messages = shown_of(read, self.fold)
         place = len(read) - len(self.tail) - len(self.later)
         while 0 < place < len(read) and read[place - 1].seq + 1 == read[place].seq:  # what is kept may be next to the tail
             place -= 1
@@ -292,6 +292,11 @@ def shown_in(entry: Entry, fold: LiveFold | None) -> Message:
     return entry.message if fold is None else fold.rewritten.get(entry.message.id, entry.message)
 
 
+def shown_of(entries: Iterable[Entry], fold: LiveFold | None) -> list[Message]:
+    """The messages of the entries, each in the form in which it stands in windows under the fold."""
+    return [entry.message for entry in entries] if fold is None else [shown_in(entry, fold) for entry in entries]
+
+
 def newest_steps(entries: Sequence[Entry], size: int, counter: TokenCounter, fold: LiveFold | None = None) -> int:
     """The index at which the newest whole steps of just over `size` tokens begin; 0 if they are not all among the entries.
 
@@ -299,18 +304,19 @@ def newest_steps(entries: Sequence[Entry], size: int, counter: TokenCounter, fol
     A result counts once its call is found, and no step begins where one within `STEP_REACH` entries before may hold such a call.
     """
     tokens = 0
-    sizes = message_sizes([shown_in(entry, fold) for entry in entries], counter)
+    sizes = message_sizes(shown_of(entries, fold), counter)
     waiting: dict[str, int] = {}
     for start in range(len(entries) - 1, -1, -1):
         message = entries[start].message
-        results = message.tool_results
-        if results:
-            waiting.update((result.call_id, start) for result in results)
-            continue
+        if not stands_alone(message):
+            calls, results = call_ids(message.parts)
+            if results:
+                waiting.update(dict.fromkeys(results, start))
+                continue
+            if calls and waiting:
+                answered = {waiting.pop(call_id) for call_id in calls if call_id in waiting}
+                tokens += sum([sizes[n] for n in answered])
         tokens += sizes[start]
-        if waiting:
-            answered = {waiting.pop(call.call_id) for call in message.tool_calls if call.call_id in waiting}
-            tokens += sum([sizes[n] for n in answered])
         if tokens > size and all(n - start >= STEP_REACH for n in waiting.values()):
             return start
     return 0
