@@ -40,6 +40,7 @@ from contextport.contracts import (
     Mode,
     ModePolicy,
     ModeState,
+    NeedsOnlyNewest,
     ProviderProfile,
     Receipt,
     Replays,
@@ -86,11 +87,12 @@ class ContextEngine:
     learns from reported usage. `strict` raises `BudgetTooSmall` where the newest user message would have to be shortened, and
     `StrategyFailed` where a broken strategy would be stepped over.
 
-    A strategy that provides `StablePrefix` is shown the newest part of the log, so that a call costs the same however long the
-    session is; any other is shown all of the epoch. One that provides `FoldsHistory` is asked for folds, when and how `folding`
-    says; they are kept in the log, and windows that still do not fit are trimmed to the newest steps. Before a fold, durable
-    facts go to `memory`, under the scope that `scope_of` gives a session: one of its own, unless the host says otherwise. Where
-    the host does, windows have what other sessions of that scope told: early what always holds, late what is asked about.
+    A strategy that provides `NeedsOnlyNewest` is shown the newest part of the log, so that a call costs the same however long the
+    session is; any other is shown all of the epoch. For one that does not provide `KeepsPins` the engine keeps pins. One that
+    provides `FoldsHistory` is asked for folds, when and how `folding` says; they are kept in the log, and windows that still do
+    not fit are trimmed to the newest steps. Before a fold, durable facts go to `memory`, under the scope that `scope_of` gives a
+    session: one of its own, unless the host says otherwise. Where the host does, windows have what other sessions of that scope
+    told: early what always holds, late what is asked about.
 
     `ingest` shortens large tool results as they come in, each to a quarter of what messages may take at most; the whole ones are
     kept in the log, see `original`.
@@ -166,11 +168,13 @@ class ContextEngine:
                 scope_of=scope_of or _own_scope,
             )
             self._folds = FoldSchedule(folder=folder, policy=policy, clock=clock, report=self._emit)
+        trimming: CompressionStrategy = KeepRecentTokens(counter) if folds else chosen  # folds are made apart from windows
         self._windows = WindowKeeper(
             store=store,
             counter=counter,
-            guard=CompressionGuard(KeepRecentTokens(counter) if folds else chosen, counter, strict),
-            stable=folds or provides(chosen, StablePrefix),
+            guard=CompressionGuard(trimming, counter, strict),
+            only_newest=provides(trimming, NeedsOnlyNewest),
+            stable=provides(trimming, StablePrefix),
             budget=self._budget,
             tool_tokens=self._tool_tokens,
             model=model,

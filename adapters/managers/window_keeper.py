@@ -90,12 +90,14 @@ class _Session:
 class WindowKeeper:
     """Makes windows of the sessions of one store, and holds those of the `most_held` that were used last.
 
-    `stable` says that the strategy behind `guard` needs the newest part of the log only. Tools are `tool_tokens` large.
+    `only_newest` says that the strategy behind `guard` needs the newest part of the log only, `stable` that a window it calls
+    extendable may be extended. Tools are `tool_tokens` large.
     """
 
     store: ContextStore
     counter: TokenCounter
     guard: CompressionGuard
+    only_newest: bool
     stable: bool
     budget: Budget
     tool_tokens: int
@@ -212,7 +214,7 @@ class WindowKeeper:
                     said = said_of(new)
                     window = window.extended(said, head, self.counter) or await self._recut(window, said, head)
                 return self._hold(head.session_id, held, window)
-        region = await read_region(self.store, self.counter, head, basis.room.limit if self.stable else None, basis.fold)
+        region = await read_region(self.store, self.counter, head, basis.room.limit if self.only_newest else None, basis.fold)
         window = await self._fresh(head.session_id, basis, region)
         return window if once else self._hold(head.session_id, None, window)
 
@@ -289,7 +291,7 @@ class WindowKeeper:
         """The window of the log up to `head`, where `said` was added, made anew."""
         region = window.region.grown(said, head)
         note_sizes(region.later, self.counter)
-        if self.stable:
+        if self.only_newest:
             region = region.trimmed(window.basis.room.limit, self.counter)
         return await self._fresh(head.session_id, window.basis, region)
 
