@@ -1,6 +1,6 @@
 """What a turn of a chat costs: add one message, get the window for 8000 tokens (goals G1, G2 and G3).
 
-    python benchmarks/chat_loop.py [--turns 240] [--stored 100 1000 10000 50000] [--peers]
+    python benchmarks/chat_loop.py [--turns 1200] [--stored 100 1000 10000 50000] [--peers]
 
 Needs ``contextport[test]``. For each number of stored messages, everyone is filled with that many messages of
 ``workload.py`` and then does the same turns, in blocks that take turns, in one process. Figures are CPU time of the process;
@@ -263,7 +263,7 @@ def report_peers(stored: list[int], rows: list[Row]) -> None:
 
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--turns", type=int, default=240)
+    parser.add_argument("--turns", type=int, default=1200)
     parser.add_argument("--stored", type=int, nargs="+", default=[100, 1000, 10_000, 50_000])
     parser.add_argument("--peers", action="store_true")
     options = parser.parse_args()

@@ -136,7 +136,7 @@ class ContextEngine:
             modes = ModeMachine()
         check_ports([(store, ContextStore), (counter, TokenCounter), (sink, EventSink), (chosen, CompressionStrategy)])
         check_ports([(modes, ModePolicy), (retriever, Retriever), (knowledge, Retriever), (memory, LongTermMemory)])
-        check_kind("budget", budget, Budget, f"Budget.of({budget!r})")
+        check_kind("budget", budget, Budget, "Budget.of(8000)")
         check_kind("ingest", ingest, IngestPolicy, "IngestPolicy(counter)")
         check_kind("folding", folding, FoldPolicy, "FoldPolicy()")
         check_kind("senses", senses, ModeSenses, "ModeSenses()")

@@ -47,10 +47,12 @@ def check_tokens(max_tokens: object) -> None:
 
 def check_tools(tools: object) -> None:
     """Raise `InvalidArgument` unless it is a list of something."""
+    if isinstance(tools, tuple | list):
+        return
     if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Sequence):
         raise InvalidArgument(f"tools is a {type(tools).__name__}; it must be a list of tool schemas")
 
 
 def config_digest(*parts: object) -> str:
     """Names a configuration in receipts: what would make the same log give another window."""
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+    return hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
