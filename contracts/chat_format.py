@@ -31,7 +31,7 @@ from .messages import (
     new_id,
 )
 
-__all__ = ["API", "BESIDE", "REASONING_KEYS", "decode", "from_chat", "keys_beside"]
+__all__ = ["API", "BESIDE", "REASONING_KEYS", "decode", "decode_text", "from_chat", "keys_beside"]
 
 API = "openai.chat"
 _ROLES: dict[str, Role] = {
@@ -42,6 +42,7 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",  # legacy
 }
+_CHAT = Kind.CHAT  # looking a member up in its class takes as long as a function call
 _SAID_BY = frozenset({"system", "developer", "user", "assistant"})  # in a message of role and text
 REASONING_KEYS = ("reasoning_content", "reasoning")
 BESIDE = "openai.chat.message"  # api of an opaque part that stands beside the content, under a key of its own
@@ -58,16 +59,29 @@ def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool
 
     Raises `InvalidMessage` with the path of what is wrong: not a mapping, unknown role, a value that is not JSON.
     """
-    if type(value) is dict and len(value) == 2:  # most messages: a role and a text
-        role, content = value.get("role"), value.get("content")
-        if type(role) is str and role in _SAID_BY and type(content) is str:
-            parts = (Text(content),) if content else ()
-            native = Native(api=API, raw=value.copy(), parts=parts)
-            return Message(role=_ROLES[role], parts=parts, id=new_id(), kind=kind, pinned=pinned, native=native)
+    if type(value) is dict and kind is _CHAT and not pinned:
+        message = decode_text(value.copy(), None)
+        if message is not None:
+            return message
     if not isinstance(value, Mapping):
         remedy = "; hand in what its model_dump(exclude_unset=True) gives" if hasattr(value, "model_dump") else ""
         raise InvalidMessage(f"a message must be a mapping with a role, not {type(value).__name__}{remedy}", path="")
     return decode(copy_json(value), kind=kind, pinned=pinned)
+
+
+def decode_text(raw: dict[str, Any], id: str | None) -> Message | None:
+    """Decode a chat dict, the caller's to give away, that has a role and a text and nothing else; None for any other.
+
+    Most messages are such, and need no more checks than these. Without an `id` it gets a fresh one.
+    """
+    if len(raw) != 2:
+        return None
+    role, content = raw.get("role"), raw.get("content")
+    if type(content) is not str or type(role) is not str or role not in _SAID_BY:
+        return None
+    parts = (Text(content),) if content else ()
+    native = Native(api=API, raw=raw, parts=parts)
+    return Message(role=_ROLES[role], parts=parts, id=new_id() if id is None else id, native=native)
 
 
 def decode(raw: dict[str, Any], **fields: Any) -> Message:
@@ -78,8 +92,6 @@ def decode(raw: dict[str, Any], **fields: Any) -> Message:
         raise InvalidMessage(f"role is {given!r}; it must be one of {', '.join(_ROLES)}", path="role")
     parts = _message_parts(role, raw)
     native = Native(api=API, raw=raw, parts=parts)
-    if len(raw) == 2 and len(fields) == 1 and "id" in fields:  # most messages of a log
-        return Message(role=role, parts=parts, id=fields["id"], native=native)
     if len(raw) > 2:
         name, metadata = raw.get("name"), raw.get("metadata")
         if isinstance(name, str):
