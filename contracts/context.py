@@ -99,15 +99,15 @@ class Compression:
         """
         before = {message.id: message for message in given}
         kept = {message.id for message in window}
-        edited = [(before[m.id], m) for m in window if m.id in before and before[m.id] is not m and before[m.id].parts != m.parts]
+        edited = [(old, m) for m in window if (old := before.get(m.id, m)) is not m and old.parts != m.parts]
         same = len(window) == len(given) and not edited and all(message.id in before for message in window)
         fits = Outcome.UNCHANGED if same else Outcome.SMALLER
         return cls(
             messages=tuple(window),
             outcome=fits if tokens <= max_tokens else Outcome.CANNOT_FIT,
             tokens=tokens,
-            omitted=tuple(message.id for message in given if message.id not in kept and message.in_conversation),
-            shortened=tuple(Shortening(old.id, len(old.text), len(new.text)) for old, new in edited),
+            omitted=tuple([message.id for message in given if message.id not in kept and message.in_conversation]),
+            shortened=tuple([Shortening(old.id, len(old.text), len(new.text)) for old, new in edited]),
             reason=reason,
             extendable=extendable,
             fold=fold,
