@@ -123,7 +123,7 @@ class LeavesOutAnAnswerAfterAll(ReferenceShorteningStrategy):
         shorter = super().squeezed(kept, max_tokens)
         if self.fits(shorter, max_tokens):
             return shorter
-        drop = next((n for n, m in enumerate(shorter) if self.may_go(shorter, n)), None)
+        drop = next((n for n in range(len(shorter)) if self.may_go(shorter, n)), None)
         return shorter if drop is None else [*shorter[:drop], *shorter[drop + 1 :]]
 
     def may_go(self, messages: Sequence[Message], place: int) -> bool:
