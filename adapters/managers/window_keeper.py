@@ -187,10 +187,13 @@ class WindowKeeper:
     def grown(self, head: Head) -> SessionWindow | None:
         """The window at `head` where that is the held one, or it with what this engine added since; None if there is more to do.
 
-        For windows without a plan.
+        For windows without a plan and without a fold, which have nothing in them but what was said.
         """
         held = self.held.get(head.session_id)
-        if held is None or not held.window.basis.is_at(head) or not held.window.basis.serves(self.ratio(), NO_MODES, 0):
+        if held is None:
+            return None
+        basis = held.window.basis
+        if basis.fold is not None or not basis.is_at(head) or not basis.serves(self.ratio(), NO_MODES, 0):
             return None
         new = held.added(head)
         if new is None:

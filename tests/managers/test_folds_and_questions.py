@@ -7,7 +7,9 @@ import pytest
 from contextport.adapters.events.collecting_sink import CollectingEventSink
 from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.contracts import Context, EventKind, Kind, Message, Mode, Receipt, ToolCall
+from contextport.strategies import KeepRecentTokens
 from tests.managers.folding_sessions import (
+    COUNTER,
     EAGER,
     SESSION,
     Backend,
@@ -226,3 +228,16 @@ async def test_a_new_epoch_brings_nothing_back_from_the_one_before(backend: Back
     context = await manager.get_context(SESSION)
     assert context.mode is Mode.SUMMARY
     assert all("KX-4471-Q" not in message.text for message in context.messages)
+
+
+@awaited
+async def test_a_manager_that_does_not_fold_brings_back_what_another_has_folded(backend: Backend) -> None:
+    await folded(engine(backend.open(), LIMIT))
+    trimming = engine(backend.open(), LIMIT, strategy=KeepRecentTokens(COUNTER))
+    await trimming.get_context(SESSION)
+    await trimming.add_message(SESSION, QUESTION)
+    held = await trimming.get_context(SESSION)
+    [fragment] = recalled(held)
+    assert f"user: {CODE.text}" in fragment.text.splitlines()
+    fresh = await engine(backend.open(), LIMIT, strategy=KeepRecentTokens(COUNTER)).get_context(SESSION)
+    assert held.messages == fresh.messages
