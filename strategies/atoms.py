@@ -196,9 +196,12 @@ class Steps:
 
 def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     """Arrange the messages and cut them into steps. Stand-ins do not move offsets, so that a late result does not either."""
-    offsets = _offsets(messages, counter)
-    view = arrange(messages)
-    sizes = message_sizes(view, counter)
+    sizes = message_sizes(messages, counter)
+    offsets = _offsets(messages, sizes)
+    view: Sequence[Message] = messages
+    if not _in_order(messages):
+        view = arrange(messages)
+        sizes = message_sizes(view, counter)
     claims = [message.marked or (message.kind is not _CHAT and message.kind in MEMORY) for message in view]
     steps: list[Step] = []
     claimants: list[int] = []
@@ -240,11 +243,11 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     )
 
 
-def _offsets(messages: Sequence[Message], counter: TokenCounter) -> dict[str, int]:
+def _offsets(messages: Sequence[Message], sizes: Sequence[int]) -> dict[str, int]:
     """For each message id, the tokens of the conversation before it, what a gap message stands for included."""
     offsets: dict[str, int] = {}
     total = 0
-    for message, size in zip(messages, message_sizes(messages, counter), strict=True):
+    for message, size in zip(messages, sizes, strict=True):
         offsets[message.id] = total
         kind = message.kind
         if kind is _CHAT:  # most messages
