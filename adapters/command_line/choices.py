@@ -30,8 +30,7 @@ def counter_named(spec: str) -> TokenCounter:
     if kind == "heuristic-upper":
         return HeuristicTokenCounter(argument or "o200k", "upper")
     if kind == "tiktoken" and argument:
-        vocabulary = "o200k_base" if "o200k" in argument else "cl100k_base"
-        return cast(TokenCounter, _optional("tiktoken", "TiktokenCounter").from_rank_file(argument, vocabulary))
+        return cast(TokenCounter, _optional("tiktoken", "TiktokenCounter").from_rank_file(argument))
     if kind == "hf" and argument:
         return cast(TokenCounter, _optional("hf", "HfTokenCounter").from_file(argument))
     raise InvalidArgument(f"--counter is {spec!r}; give one of {COUNTERS}", name="counter", value=spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -40,6 +41,11 @@ _SPLITS: Final = {
     rf"|[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]+[{_LOWER}]*{_CONTRACTIONS}"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 }
+#: SHA-256 of the published files, as the library itself checks them (`tiktoken_ext.openai_public`).
+_PUBLISHED: Final = {
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": "cl100k_base",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": "o200k_base",
+}
 #: A million white space characters in a row overflow the stack of the library's matcher, with a panic, not an error.
 _LONGEST_BLANK: Final = 100_000
 _LONG_BLANKS: Final = re.compile(rf"(?<!\s)\s{{{_LONGEST_BLANK},}}")
@@ -69,22 +75,35 @@ class TiktokenCounter(CountsMessages):
 
     @classmethod
     def from_rank_file(
-        cls, path: str | os.PathLike[str], vocabulary: str = "cl100k_base", *, images: MediaPricing | None = None
+        cls, path: str | os.PathLike[str], vocabulary: str | None = None, *, images: MediaPricing | None = None
     ) -> TiktokenCounter:
-        """A counter of the rank file at `path`, such as `cl100k_base.tiktoken`, which must be of `vocabulary`.
+        """A counter of the rank file at `path`, such as `cl100k_base.tiktoken`. OpenAI's own are known by what is in them.
 
-        Known vocabularies: cl100k_base and o200k_base. Raises `InvalidArgument` for another one, and for a file that cannot be
-        read or holds no ranks.
+        For any other file, `vocabulary` says whose way of splitting text its ranks were made for: cl100k_base or o200k_base; the
+        counter's name tells what is in the file, too. Raises `InvalidArgument` for another vocabulary, for a file that needs one,
+        and for one that cannot be read or holds no ranks.
         """
-        if vocabulary not in _SPLITS:
+        if vocabulary is not None and vocabulary not in _SPLITS:
             raise InvalidArgument(
                 f"vocabulary is {vocabulary!r}; known: {', '.join(_SPLITS)}. "
                 "For another one make a tiktoken.Encoding and hand it in",
                 name="vocabulary",
                 value=vocabulary,
             )
-        encoding = Encoding(vocabulary, pat_str=_SPLITS[vocabulary], mergeable_ranks=_read_ranks(Path(path)), special_tokens={})
-        return cls(encoding, images=images)
+        content = _content(Path(path))
+        ranks = _read_ranks(Path(path), content)
+        digest = hashlib.sha256(content).hexdigest()
+        published = _PUBLISHED.get(digest)
+        split = vocabulary or published
+        if split is None:
+            raise InvalidArgument(
+                f"{path} is not the rank file of {' or '.join(_SPLITS)} as OpenAI publishes it: say which of them it is like, by "
+                "vocabulary=..., or make a tiktoken.Encoding and hand it in",
+                name="vocabulary",
+                value=None,
+            )
+        name = split if split == published else f"{split}:{digest[:8]}"
+        return cls(Encoding(name, pat_str=_SPLITS[split], mergeable_ranks=ranks, special_tokens={}), images=images)
 
     @property
     def kind(self) -> CountKind:
@@ -119,12 +138,16 @@ def _pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _read_ranks(path: Path) -> dict[bytes, int]:
-    """The ranks of a file with a base64 token and its rank on each line."""
+def _content(path: Path) -> bytes:
     try:
-        lines = path.read_bytes().splitlines()
+        return path.read_bytes()
     except OSError as error:
         raise _no_rank_file(path, str(error)) from error
+
+
+def _read_ranks(path: Path, content: bytes) -> dict[bytes, int]:
+    """The ranks of a file with a base64 token and its rank on each line."""
+    lines = content.splitlines()
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(lines, 1):
         try:

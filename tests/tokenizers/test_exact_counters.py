@@ -79,6 +79,27 @@ def test_a_rank_that_is_there_twice_is_refused(tmp_path: Path) -> None:
         TiktokenCounter.from_rank_file(path)
 
 
+def test_a_published_rank_file_is_known_by_what_is_in_it(cl100k_file: Path, o200k_file: Path, tmp_path: Path) -> None:
+    misnamed = tmp_path / "o200k" / "cl100k_base.tiktoken"
+    misnamed.parent.mkdir()
+    misnamed.write_bytes(o200k_file.read_bytes())
+    assert TiktokenCounter.from_rank_file(misnamed).name == "tiktoken:o200k_base"
+    assert TiktokenCounter.from_rank_file(cl100k_file).name == "tiktoken:cl100k_base"
+    assert TiktokenCounter.from_rank_file(cl100k_file, "o200k_base").name == "tiktoken:o200k_base:223921b7"
+
+
+def test_two_other_rank_files_are_two_counters_and_need_a_vocabulary(tmp_path: Path) -> None:
+    bytes_alone = [f"{base64.b64encode(bytes([value])).decode()} {value}" for value in range(256)]
+    names: set[str] = set()
+    for more in ([], [f"{base64.b64encode(b'th').decode()} 256"]):
+        path = tmp_path / "ranks.tiktoken"
+        path.write_text("\n".join([*bytes_alone, *more]))
+        names.add(TiktokenCounter.from_rank_file(path, "cl100k_base").name)
+        with pytest.raises(InvalidArgument, match="is not the rank file of cl100k_base or o200k_base"):
+            TiktokenCounter.from_rank_file(path)
+    assert len(names) == 2
+
+
 def test_a_vocabulary_whose_splits_are_not_known_is_refused(cl100k_file: Path) -> None:
     with pytest.raises(InvalidArgument, match="cl100k_base, o200k_base"):
         TiktokenCounter.from_rank_file(cl100k_file, "p50k_base")
