@@ -60,8 +60,16 @@ class CompressionGuard:
         if needed > limit:
             report(EventKind.BUDGET_EXCEEDED, {"needed": needed, "limit": limit})
             raise room.too_small(needed, f"the smallest legal window takes {needed} counted tokens and {limit} fit")
-        figures: dict[str, Json] = {"tokens": result.tokens, "limit": limit, "reason": result.reason}
-        report(EventKind.CONTEXT_COMPRESSED, {**figures, "omitted": len(result.omitted), "shortened": len(result.shortened)})
+        given_up = {message.id for message in messages if message.pinned} - {message.id for message in result.messages}
+        figures: dict[str, Json] = {
+            "tokens": result.tokens,
+            "limit": limit,
+            "reason": result.reason,
+            "omitted": len(result.omitted),
+            "shortened": len(result.shortened),
+            "pins_given_up": len(given_up),
+        }
+        report(EventKind.CONTEXT_COMPRESSED, figures)
         return result
 
     async def _with_pins(

@@ -347,3 +347,18 @@ async def test_where_it_has_no_answer_beside_pins_trimming_keeps_them(breach: Ca
     await strict.add_messages("s", said)
     with pytest.raises(StrategyFailed):
         await strict.get_context("s")
+
+
+@awaited
+@pytest.mark.parametrize("strategy", [NewestTurns, KeepRecentTokens])
+async def test_an_event_tells_how_many_pins_gave_way(strategy: Callable[[TokenCounter], CompressionStrategy]) -> None:
+    sink = CollectingEventSink()
+    counter = WordsCounter()
+    manager = ContextEngine(
+        store=MemoryContextStore(), counter=counter, strategy=strategy(counter), budget=Budget.of(100), sink=sink
+    )
+    await manager.add_messages("s", [user("large", 60, pinned=True), user("small", pinned=True)])
+    await manager.add_messages("s", [message for n in range(30) for message in (user(f"q{n}"), assistant(f"a{n}"))])
+    shown = {message.id for message in (await manager.get_context("s")).messages}
+    assert shown & {"large", "small"} == {"small"}
+    assert [event.data["pins_given_up"] for event in sink.of(EventKind.CONTEXT_COMPRESSED)] == [1]
