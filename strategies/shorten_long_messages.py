@@ -66,5 +66,9 @@ class ShortenLongMessages:
             if size > self.max_message_tokens:
                 current[n] = shorten_message(current[n], self.counter, self.max_message_tokens, self.head_share)
                 tokens -= size - message_tokens(current[n], self.counter)
-        reason = f"messages of over {self.max_message_tokens} tokens were shortened: {before} to {tokens} tokens"
+        large = f"of over {self.max_message_tokens:,} tokens"
+        if any(after is not given for after, given in zip(current, paired, strict=True)):
+            reason = f"messages {large} were shortened: {before:,} to {tokens:,} tokens"
+        else:
+            reason = f"no message {large} could be shortened"
         return Compression.of(messages, current, tokens=tokens, max_tokens=max_tokens, reason=reason)

@@ -183,6 +183,12 @@ def test_a_pipeline_shortens_before_it_leaves_out_and_reports_both() -> None:
     assert tight.shortened == ()
 
 
+def test_the_reason_says_whether_anything_was_shortened() -> None:
+    strategy = ShortenLongMessages(WordsCounter(), 20)
+    assert compress(CHAT, 10, strategy).reason == "no message of over 20 tokens could be shortened"
+    assert "were shortened: " in compress([user("long", 200), *CHAT], 100, strategy).reason
+
+
 def test_a_gap_message_from_an_earlier_cut_is_counted_on() -> None:
     kept = compress([gap_marker(100, 5_000), *CHAT], 27)
     assert omitted_by(kept.messages[0]) == (116, 5_080)
