@@ -73,7 +73,8 @@ class ContextStore(Port):
         STORE-6   `read(marked=True)` returns only entries whose message is `marked`.
         STORE-7   A message comes back equal to what was appended: text of any script, U+0000 and lone surrogates, metadata,
                   wire form, and the draft's tokens, counter and time.
-        STORE-8   `head` agrees with the log: last_seq, epoch, messages, tokens, turn.
+        STORE-8   `head` agrees with the log: last_seq, epoch, messages, tokens, turn. Messages and tokens are of the entries
+                  whose message is `in_conversation`.
         STORE-9   `put_state` stores state and drafts in one atomic step and raises the version by one, if `expected` is the
                   stored version; otherwise it raises `StateConflict` and stores nothing.
         STORE-10  `append` never conflicts with `put_state` and leaves state and version as they are.

@@ -16,7 +16,7 @@ class CompressionStrategy(Port):
 
     Obligations
         STRATEGY-1   Input that fits comes back as it is: the same messages, outcome `unchanged`. No other input has that outcome.
-        STRATEGY-2   The output fits `max_tokens` by `estimate_tokens`, or the outcome is `cannot_fit`.
+        STRATEGY-2   The outcome is `cannot_fit` if, and only if, the output does not fit `max_tokens` by `estimate_tokens`.
         STRATEGY-3   Every output message is an input message, a shortened one with its id, or one the strategy made and
                      gave a kind other than chat and interrupt. No id occurs twice.
         STRATEGY-4   Input messages keep their order.

@@ -11,7 +11,11 @@ from .conversation_files import ACCEPTED
 
 __all__ = ["parser"]
 
-_EXITS = "Exit codes: 0 done, 1 an error that the message names, 2 wrong usage, 70 a fault of contextport."
+_EXITS = "Exit codes: 0 done, 1 an error that the message names, 2 a command line that cannot be read, 70 a fault of contextport."
+_STRATEGIES = (
+    "recent: the newest steps that fit; turns: the fewest newest turns that hold 8 messages, however much room is left, or as "
+    "recent where these do not fit; shorten: long messages are shortened first, then as recent"
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -26,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     sessions = commands.add_parser("sessions", help="list the sessions of a log", epilog=_EXITS)
     sessions.add_argument("database", metavar="DB", help="SQLite file of a log")
 
-    show = commands.add_parser("show", help="print a session's log, its folds, and what a model would see now", epilog=_EXITS)
+    show = commands.add_parser("show", help="print a session's log, its folds, and a window of it", epilog=_EXITS)
     show.add_argument("database", metavar="DB", help="SQLite file of a log")
     show.add_argument("session", metavar="SESSION", help="id of the session")
     show.add_argument("--receipt", action="store_true", help="print only the receipt of the window, for replay")
@@ -82,7 +86,7 @@ def _epoch(command: argparse.ArgumentParser) -> None:
 
 def _how(command: argparse.ArgumentParser) -> None:
     command.add_argument("--counter", default="heuristic", metavar="COUNTER", help=f"{COUNTERS}; default: heuristic")
-    command.add_argument("--strategy", default="recent", choices=tuple(STRATEGIES), help="what to keep; default: recent")
+    command.add_argument("--strategy", default="recent", choices=tuple(STRATEGIES), help=f"{_STRATEGIES}; default: recent")
 
 
 def _whole_number(text: str) -> int:
