@@ -18,10 +18,13 @@ from typing import Any, TypeVar, cast
 
 from attrs import frozen
 
+from contextport.contracts import PortMismatch
+
 __all__ = ["NotChecked", "Rule", "RuleResult", "Status", "rule", "rules_of", "run_async", "run_rule", "sentences"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _RULE_ID = re.compile(r"^ +([A-Z]+-\d+) +(.*)$")
+_NOT_BUILT = (PortMismatch, NotImplementedError)  # the adapter, or a method of it, is not there to be checked
 _HANG_SECONDS = 300  # a guard against adapters that wait for ever, far above what any rule takes
 
 
@@ -58,10 +61,14 @@ class Rule:
         """Name of the test method: the id and what the function is called."""
         return f"test_{self.id.replace('-', '_')}_{self.check.__name__}"
 
-    @property
-    def explanation(self) -> str:
-        """What goes with a failure."""
-        return f"{self.id}: {self.sentence}\nLikely cause: {self.cause}"
+    def explanation(self, error: Exception, happened: str = "") -> str:
+        """What goes with a failure: rule, sentence, what happened, likely cause.
+
+        No likely cause after a `PortMismatch` or a `NotImplementedError`: those say themselves what to do, whatever the rule.
+        """
+        not_built = isinstance(error, _NOT_BUILT) or isinstance(error.__cause__, _NOT_BUILT)
+        cause = "" if not_built else f"Likely cause: {self.cause}"
+        return "\n".join(filter(None, (f"{self.id}: {self.sentence}", happened, cause)))
 
 
 @frozen(kw_only=True)
@@ -145,13 +152,13 @@ def call_rule(suite: Any, checked: Rule) -> None:
 
 
 def failure_text(checked: Rule, error: Exception) -> str:
-    """Rule, sentence, what happened, likely cause."""
+    """The explanation of a failure, with what the adapter did."""
     if isinstance(error, AssertionError):
         happened = str(error) or "an assertion failed"
     else:
         where = traceback.extract_tb(error.__traceback__)[-1]
         happened = f"{type(error).__name__}: {error} (raised in {where.name}, line {where.lineno})"
-    return f"{checked.id}: {checked.sentence}\nThe adapter: {happened}\nLikely cause: {checked.cause}"
+    return checked.explanation(error, f"The adapter: {happened}")
 
 
 _T = TypeVar("_T")

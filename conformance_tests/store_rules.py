@@ -327,7 +327,12 @@ async def entries_know_their_turn(suite: Suite) -> None:
         assert after[0].turn == 0, f"the first entry of an epoch is in turn {after[0].turn} of the one before"
 
 
-@rule("STORE-17", ContextStore, cause="a library's exception passes through, or is replaced without `raise ... from`.")
+@rule(
+    "STORE-17",
+    ContextStore,
+    cause="after close, a call does not look whether the store is closed; on a failing backend, a library's exception passes "
+    "through, or is replaced without `raise ... from`.",
+)
 async def failures_are_mapped(suite: Suite) -> None:
     async with suite.adapter() as store:
         await add(store, "s", "a")

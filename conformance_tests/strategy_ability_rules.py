@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import attrs
+
 from contextport.contracts import (
+    Compression,
     KeepsPins,
     Kind,
     Message,
@@ -22,7 +25,7 @@ from .conversations import (
 from .exact_counters import WordsCounter
 from .newest_part import newest_part
 from .rules import rule
-from .windows import Window, budgets, complete_inputs, compressed, every_window
+from .windows import Window, budgets, complete_inputs, compressed, every_window, shown, shown_result
 
 if TYPE_CHECKING:
     from .suites import CompressionStrategyConformance as Suite
@@ -107,19 +110,33 @@ async def newest_part_is_enough(suite: Suite) -> None:
         if part is None:
             return
         found = await window.strategy.compress(list(part), window.budget)
-        whole, seen = _without_gaps(window.kept), _without_gaps(found.messages)
-        assert seen == whole, (
-            f"of the whole conversation {[m.id for m in whole]} is kept, of {[m.id for m in part]} it is {[m.id for m in seen]}, "
-            "or with other texts"
-        )
-        for name in ("outcome", "shortened", "extendable"):
-            says, said = getattr(found, name), getattr(window.result, name)
-            assert says == said, f"{name} is {said} for the whole conversation, {says} for {[m.id for m in part]}"
+        differences = _differences(window.result, found)
+        if differences:
+            raise AssertionError(
+                f"the newest part gives another window; whole conversation -> newest part: {'; '.join(differences)}\n"
+                f"  the newest part, max_tokens={window.budget}:\n{shown(part)}\n"
+                f"  output of the newest part, {shown_result(found)}\n"
+                "  the whole conversation:"
+            )
 
     def admits(messages: Sequence[Message]) -> bool:
         return is_complete(messages) and all(message.kind is not Kind.GAP for message in messages)
 
     await every_window(suite, filter(admits, complete_inputs(suite)), check, admits=admits)
+
+
+def _differences(whole: Compression, part: Compression) -> list[str]:
+    """What differs in two results, gap messages aside."""
+    pairs = [(name, getattr(whole, name), getattr(part, name)) for name in ("outcome", "shortened", "extendable")]
+    before, after = _without_gaps(whole.messages), _without_gaps(part.messages)
+    ids, ids_after = [message.id for message in before], [message.id for message in after]
+    if ids != ids_after:
+        pairs.append(("messages", ids, ids_after))
+    else:
+        names = [one.name for one in attrs.fields(Message) if one.eq]
+        for old, new in zip(before, after, strict=True):
+            pairs += [(f"{name} of {old.id}", getattr(old, name), getattr(new, name)) for name in names]
+    return [f"{name}: {old} -> {new}" for name, old, new in pairs if old != new]
 
 
 def _without_gaps(messages: Sequence[Message]) -> list[Message]:

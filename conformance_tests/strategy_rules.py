@@ -36,7 +36,12 @@ async def what_fits_comes_back(suite: Suite) -> None:
     await every_window(suite, chain(complete_inputs(suite), [()]), check, admits=is_complete)
 
 
-@rule("STRATEGY-2", CompressionStrategy, cause="something is added after measuring: a marker, a system message, a pinned turn.")
+@rule(
+    "STRATEGY-2",
+    CompressionStrategy,
+    cause="where it does not fit, something is added after measuring: a marker, a system message, a pinned turn; where it fits "
+    "and says cannot_fit, the outcome is settled before the last messages are left out.",
+)
 async def output_fits_or_says_not(suite: Suite) -> None:
     def check(window: Window) -> None:
         tokens = window.strategy.estimate_tokens(window.kept)

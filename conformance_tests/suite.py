@@ -111,7 +111,7 @@ def _test_method(checked: Rule) -> Callable[..., None]:
             record_property("contextport.failure", failure_text(checked, error))
             if reason is not None:
                 plugin.deviates(f"{checked.id}: {reason}")
-            error.add_note(checked.explanation)
+            error.add_note(checked.explanation(error))
             error.__traceback__ = _from_the_rule(error.__traceback__, checked)
             raise
         else:

@@ -31,7 +31,7 @@ from .shrinking import shrink
 if TYPE_CHECKING:
     from .suites import CompressionStrategyConformance as Suite
 
-__all__ = ["Check", "Window", "all_inputs", "budgets", "complete_inputs", "compressed", "every_window", "shown"]
+__all__ = ["Check", "Window", "all_inputs", "budgets", "complete_inputs", "compressed", "every_window", "shown", "shown_result"]
 
 _ALL_BUDGETS_UP_TO = 64
 _SPREAD = 20
@@ -168,7 +168,7 @@ async def _report(
     except Exception as raised:
         text += f"\n  compress raised {type(raised).__name__}: {raised}"
     else:
-        text += f"\n  output, {result.outcome}, tokens={result.tokens}:\n{shown(result.messages)}"
+        text += f"\n  output, {shown_result(result)}"
     raise AssertionError(text) from error
 
 
@@ -192,6 +192,15 @@ def _first_words(part: Any, keep: int) -> Any:
 def shown(messages: Sequence[Message]) -> str:
     """Messages for a report, one per line."""
     return "\n".join(f"    {_line(message)}" for message in messages) or "    (none)"
+
+
+def shown_result(result: Compression) -> str:
+    """A result for a report: outcome, tokens and what was shortened, then the messages, one per line."""
+    facts = [str(result.outcome), f"tokens={result.tokens}"]
+    facts += [f"{one.message_id} shortened from {one.chars_before} to {one.chars_after} characters" for one in result.shortened]
+    if result.extendable:
+        facts.append("extendable")
+    return f"{', '.join(facts)}:\n{shown(result.messages)}"
 
 
 def _line(message: Message) -> str:

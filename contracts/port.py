@@ -92,6 +92,9 @@ _FUNCTION = "contextport.function"
 
 def verify(candidate: object, port: Any) -> None:
     """Raise `PortMismatch` unless `candidate` declares `port` and has all of it, exactly as the port has it."""
+    if isinstance(candidate, type) and not port.providedBy(candidate):
+        problem = f"the class itself was passed; pass an instance of {candidate.__name__}"
+        raise PortMismatch(f"{candidate.__name__} does not provide {port.__name__}: {problem}", problems=(problem,))
     problems = violations(candidate, port)
     if not port.providedBy(candidate):
         problems = (f"it is not declared: decorate the class with @implements({port.__name__})", *problems)

@@ -1,6 +1,7 @@
 """The suites without pytest: at start-up, in a notebook, and never quietly under `python -O`."""
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.conformance_tests import (
     ChatModelConformance,
+    CompressionStrategyConformance,
     ContextManagerConformance,
     RuleResult,
     Status,
@@ -31,6 +33,7 @@ from contextport.conformance_tests import (
     check_token_counter,
     check_vector_index,
 )
+from contextport.conformance_tests.broken.strategy_abilities import KeepsTheFirstTurn
 from contextport.conformance_tests.reference_classifier import ReferenceClassifier
 from contextport.conformance_tests.reference_codec import REQUESTS, UNKNOWN_BLOCKS, ReferenceCodec
 from contextport.conformance_tests.reference_compacting_manager import ReferenceCompactingManager
@@ -48,6 +51,7 @@ from contextport.conformance_tests.reference_retriever import ReferenceRetriever
 from contextport.conformance_tests.reference_shaping_manager import ReferenceShapingManager
 from contextport.conformance_tests.reference_sink_and_limits import ReferenceLearningLimits, ReferenceSink
 from contextport.conformance_tests.reference_store import ReferenceStore
+from contextport.conformance_tests.reference_strategy import MARKER, ReferenceNewestStrategy, ReferenceStrategy, with_text
 from contextport.conformance_tests.reference_vector_index import ReferenceVectorIndex
 from contextport.conformance_tests.reference_vector_store import ReferenceVectorStore
 from contextport.conformance_tests.rules import run_rule
@@ -55,9 +59,12 @@ from contextport.conformance_tests.scripted_answers import Scripted, SentRequest
 from contextport.contracts import (
     Budget,
     ChatModel,
+    Compression,
+    CompressionStrategy,
     ContextManager,
     ControlsMode,
     EventSink,
+    Kind,
     Message,
     ModeDecision,
     ModePolicy,
@@ -202,6 +209,68 @@ def test_what_is_no_adapter_fails_every_rule() -> None:
     results = check_context_store(lambda: object())  # type: ignore[arg-type, return-value]
     assert {result.status for result in results} == {Status.FAILED}
     assert all(PortMismatch.__name__ in result.detail for result in results)
+    assert not any("Likely cause" in result.detail for result in results)
+
+
+def test_method_that_was_not_written_has_no_likely_cause() -> None:
+    """Neither where it is raised in the factory, nor where a rule reports what the adapter raised."""
+
+    class Unwritten(ReferenceStrategy):
+        async def compress(self, messages: Sequence[Message], max_tokens: int) -> Compression:
+            raise NotImplementedError("to be written")
+
+    def make(counter: TokenCounter) -> ReferenceStrategy:
+        raise NotImplementedError("to be written")
+
+    for factory in (make, Unwritten):
+        failed = [result for result in check_compression_strategy(factory) if result.status is Status.FAILED]
+        assert len(failed) >= 20
+        assert all("NotImplementedError: to be written" in result.detail for result in failed)
+        assert not any("Likely cause" in result.detail for result in failed)
+
+
+class ShortensWithoutAGap(ReferenceNewestStrategy):
+    """Shortens questions, unless a gap message says that the conversation is longer than it was shown."""
+
+    def finished(self, given: Sequence[Message], kept: Sequence[Message], max_tokens: int) -> Compression:
+        if all(message.kind is not Kind.GAP for message in given):
+            kept = [with_text(message, MARKER) if message.opens_turn else message for message in kept]
+        return super().finished(given, kept, max_tokens)
+
+
+def detail_of(rule: str, make: Callable[[TokenCounter], CompressionStrategy]) -> str:
+    """The failure text of one rule of a strategy."""
+
+    class Checked(CompressionStrategyConformance):
+        def make_strategy(self, counter: TokenCounter) -> CompressionStrategy:
+            return make(counter)
+
+    return run_rule(Checked(), next(one for one in Checked.rules if one.id == rule)).detail
+
+
+def test_newest_part_that_is_not_enough_is_shown_beside_the_whole() -> None:
+    detail = detail_of("STRATEGY-28", KeepsTheFirstTurn)
+    assert re.search(r"whole conversation -> newest part: messages: \['m1', .*\] -> \[.*\]\n", detail)
+    blocks = re.split(r"\n  (?! )", detail)
+    assert [re.split("[,:] ?", block)[0] for block in blocks[1:]] == [
+        "the newest part",
+        "output of the newest part",
+        "the whole conversation",
+        f"input of {re.findall(r'input of (.*) tokens', detail)[0]} tokens",
+        "output",
+    ]
+    part, of_part, _, whole, of_whole = blocks[1:]
+    assert "gap user [gap]: " in part
+    assert "    m1 " not in part
+    assert "    m1 " not in of_part
+    assert "    m1 " in whole
+    assert "    m1 " in of_whole
+
+
+def test_other_text_and_what_was_shortened_are_shown() -> None:
+    detail = detail_of("STRATEGY-28", ShortensWithoutAGap)
+    assert re.search(r"newest part: shortened: \(Shortening\(.* -> \(\); parts of \w+: .*'\[…\]'.* -> ", detail)
+    assert re.search(r"\n  output, .*, tokens=\d+, \w+ shortened from \d+ to 3 characters:\n", detail)
 
 
 def test_unknown_name_is_an_attribute_error() -> None:

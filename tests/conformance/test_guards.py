@@ -7,7 +7,7 @@ import pytest
 from contextport.conformance_tests import plugin
 from contextport.conformance_tests.suites import SUITES
 
-from .sessions import run_session
+from .sessions import Session, run_session
 
 HEADER = """
 import pytest
@@ -158,6 +158,31 @@ def test_method_to_write_is_named(tmp_path: Path) -> None:
     session = run_session(tmp_path, HEADER + "class TestCounter(TokenCounterConformance): pass\n")
     assert session.exit_code == 1
     assert "write make_counter: return a counter" in session.output
+    assert "COUNTER-4: `count_message` counts all" in session.output
+    assert_no_likely_cause(session)
+
+
+def test_wrong_signature_has_no_likely_cause(tmp_path: Path) -> None:
+    renamed = """
+class Renamed(ReferenceCounter):
+    def count_text(self, words):
+        return len(words)
+class TestCounter(TokenCounterConformance):
+    def make_counter(self):
+        return Renamed()
+"""
+    session = run_session(tmp_path, HEADER + renamed)
+    assert session.exit_code == 1
+    assert "Renamed does not provide TokenCounter: count_text has no parameter text" in session.output
+    assert_no_likely_cause(session)
+
+
+def assert_no_likely_cause(session: Session) -> None:
+    """All rules failed, and neither the output nor the report names the cause of any one."""
+    rules = session.suite("TestCounter")["rules"]
+    assert {facts["status"] for facts in rules.values()} == {"failed"}
+    assert "Likely cause" not in session.output
+    assert [rule for rule, facts in rules.items() if "Likely cause" in facts["reason"]] == []
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "xdist"])

@@ -41,7 +41,7 @@ def test_no_id_is_used_twice() -> None:
 def test_rule_knows_its_sentence_and_where_to_look(rule: Rule) -> None:
     assert rule.sentence.endswith(".")
     assert rule.cause.endswith(".")
-    assert rule.id in rule.explanation
+    assert rule.explanation(AssertionError()) == f"{rule.id}: {rule.sentence}\nLikely cause: {rule.cause}"
 
 
 def test_every_rule_has_a_killer() -> None:

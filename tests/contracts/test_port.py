@@ -6,7 +6,7 @@ from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
-from zope.interface import Interface, implementedBy
+from zope.interface import Interface, directlyProvides, implementedBy
 from zope.interface.adapter import AdapterRegistry
 from zope.interface.interfaces import IInterface
 from zope.interface.verify import verifyObject
@@ -108,6 +108,31 @@ def test_optional_extras_are_allowed() -> None:
 def test_an_undeclared_adapter_is_told_how_to_declare_itself() -> None:
     with pytest.raises(PortMismatch, match=r"@implements\(Clock\)"):
         verify(Sound(), Clock)
+
+
+def test_a_class_in_place_of_an_instance_is_named() -> None:
+    for kind in (Sound, implements(Clock)(type("Declared", (Sound,), {}))):
+        with pytest.raises(PortMismatch) as caught:
+            verify(kind, Clock)
+        problem = f"the class itself was passed; pass an instance of {kind.__name__}"
+        assert str(caught.value) == f"{kind.__name__} does not provide Clock: {problem}"
+        assert caught.value.problems == (problem,)
+
+
+def test_a_class_that_provides_the_port_itself_passes() -> None:
+    class Single:
+        zone = "UTC"
+        resolution = 1.0
+
+        @classmethod
+        def now(cls, offset: int, *, utc: bool = False) -> float:
+            return 0.0
+
+        @classmethod
+        async def wait(cls, seconds: float) -> None: ...
+
+    directlyProvides(Single, Clock)
+    verify(Single, Clock)
 
 
 def test_a_mock_and_a_wildcard_do_not_pass() -> None:
