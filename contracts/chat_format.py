@@ -59,8 +59,8 @@ def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool
 
     Raises `InvalidMessage` with the path of what is wrong: not a mapping, unknown role, a value that is not JSON.
     """
-    if type(value) is dict and kind is _CHAT and not pinned:
-        message = decode_text(value.copy(), None)
+    if type(value) is dict and len(value) == 2 and kind is _CHAT and not pinned:
+        message = decode_text(value.copy(), new_id())
         if message is not None:
             return message
     if not isinstance(value, Mapping):
@@ -69,10 +69,10 @@ def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool
     return decode(copy_json(value), kind=kind, pinned=pinned)
 
 
-def decode_text(raw: dict[str, Any], id: str | None) -> Message | None:
+def decode_text(raw: dict[str, Any], id: str) -> Message | None:
     """Decode a chat dict, the caller's to give away, that has a role and a text and nothing else; None for any other.
 
-    Most messages are such, and need no more checks than these. Without an `id` it gets a fresh one.
+    Most messages are such, and need no more checks than these.
     """
     if len(raw) != 2:
         return None
@@ -81,7 +81,7 @@ def decode_text(raw: dict[str, Any], id: str | None) -> Message | None:
         return None
     parts = (Text(content),) if content else ()
     native = Native(api=API, raw=raw, parts=parts)
-    return Message(role=_ROLES[role], parts=parts, id=new_id() if id is None else id, native=native)
+    return Message(role=_ROLES[role], parts=parts, id=id, native=native)
 
 
 def decode(raw: dict[str, Any], **fields: Any) -> Message:

@@ -39,7 +39,13 @@ def rest_of_step(entry: Entry, near: Sequence[Entry]) -> list[Entry]:
     if not callers:
         return []
     caller = callers[-1]
-    return [caller, *(other for other in near if other.seq > caller.seq and _result_ids(other) & _call_ids(caller))]
+    rest, waiting = [caller], _call_ids(caller)
+    for other in near:
+        if other.seq > caller.seq:
+            waiting -= _call_ids(other)  # ids come again: from here on, results are those of the newer call
+            if _result_ids(other) & waiting:
+                rest.append(other)
+    return rest
 
 
 def _call_ids(entry: Entry) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -55,10 +56,7 @@ _MOST_PENDING = 512  # adds remembered between two windows of a session; beyond 
 
 @attrs.define
 class _Session:
-    """What is held of one session: its last window, and in `pending` what this engine added right behind it.
-
-    What comes later, after entries of others, is not noted, but read with those.
-    """
+    """What is held of one session: its last window, and in `pending` what this engine added since, in the order of the log."""
 
     session_id: str
     window: SessionWindow
@@ -67,23 +65,33 @@ class _Session:
 
     def note(self, entries: Sequence[Entry]) -> None:
         """Remember what was added."""
-        pending = self.pending
-        last = pending[-1].seq if pending else self.window.region.last_seq
+        pending, known = self.pending, self.window.region.last_seq
         for entry in entries:
-            if entry.seq == last + 1:
+            if entry.seq <= known:  # added again
+                continue
+            if not pending or entry.seq > pending[-1].seq:
                 pending.append(entry)
-                last = entry.seq
+            elif all(entry.seq != other.seq for other in pending):  # another task's later ones were noted before it
+                insort(pending, entry, key=_seq)
 
     def added(self, head: Head) -> list[Entry] | None:
-        """The entries after the window up to `head`, if all of them are known."""
+        """The entries after the window up to `head`, if this engine added all of them."""
         missing = head.last_seq - self.window.region.last_seq
-        return self.pending[:missing] if 0 <= missing <= len(self.pending) else None
+        if not missing:
+            return []
+        pending = self.pending
+        whole = 0 < missing <= len(pending) and pending[missing - 1].seq == head.last_seq  # they rise: then none is left out
+        return pending[:missing] if whole else None
 
     def advance(self, window: SessionWindow) -> None:
         """Hold a later window, and no entries that are in it."""
-        gained = window.region.last_seq - self.window.region.last_seq
-        self.pending = self.pending[gained:] if gained >= 0 else []  # a window on another basis may be of an earlier head
+        last = window.region.last_seq
+        self.pending = [] if not self.pending or self.pending[-1].seq <= last else [e for e in self.pending if e.seq > last]
         self.window = window
+
+
+def _seq(entry: Entry) -> int:
+    return entry.seq
 
 
 @attrs.define(kw_only=True)

@@ -68,6 +68,7 @@ class SqliteWriter:
         self._waiting = 0  # pieces of work that the thread was given and has not finished
         self._others_wait = False  # when those just stored were told
         self._closing = False  # nothing new is taken, by the guard
+        self._ended = False  # the thread takes nothing more, by the guard
         self._closed = False  # nothing is left to do, by the lock
         self._since_checkpoint = 0
 
@@ -139,6 +140,7 @@ class SqliteWriter:
             self._drop_connection()
             self._queue, self._thread, self._gathered = SimpleQueue(), None, []
             self._waiting = self._since_checkpoint = 0
+            self._ended = False
         self._guard.release()
         self.lock.release()
 
@@ -161,7 +163,8 @@ class SqliteWriter:
     async def _hand_over(self, job: Job[_T]) -> _T:
         with self._guard:
             self.check_open()
-            self._enqueue([job])
+            gathered, self._gathered = self._gathered, []
+            self._enqueue([*gathered, job])  # those that were gathered came first
         return await self._outcome(job)
 
     async def _outcome(self, job: Job[_T]) -> _T:
@@ -212,6 +215,9 @@ class SqliteWriter:
     def _enqueue(self, jobs: Sequence[Job[Any]]) -> None:
         """The caller holds the guard."""
         for job in jobs:
+            if self._ended:  # closed while it was being committed on its caller's thread, which found the file taken
+                job.error, job.finished = _closed(self._path), True
+                continue
             self._start_thread()
             self._waiting += 1
             job.running, job.deadline = False, time.monotonic() + self._patience
@@ -301,7 +307,9 @@ class SqliteWriter:
                     time.sleep(_JOIN_SECONDS)
             if self._since_checkpoint >= CHECKPOINT_BYTES:
                 self._checkpoint()
-            if self._closing and not pending and self._queue.empty():
+            with self._guard:
+                self._ended = self._closing and not pending and self._queue.empty()
+            if self._ended:
                 return
 
     def _collect(self, pending: list[Job[Any]]) -> None:

@@ -175,6 +175,7 @@ def test_nesting_without_end_is_refused() -> None:
     "text",
     [
         *("", "x", "[]", '{"v":1}', '{"v":2,"id":"a"}', '{"v":1,"id":"a","role":"user","parts":[{"part":"Magic"}]}'),
+        '{"v":1,"id":null,"chat":{"role":"user","content":"one"}}',
         '{"v":1,"id":"a","chat":{"role":"user","content":"one"}}{"v":1,"id":"b","chat":{"role":"user","content":"two"}}',
     ],
 )

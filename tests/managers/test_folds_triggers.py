@@ -346,3 +346,18 @@ async def test_a_session_that_cools_down_does_not_hold_up_another(backend: Backe
         await manager.settle()
     assert await fold_in_state(store, "first") is None
     assert await fold_in_state(store, "second") is not None
+
+
+@pytest.mark.parametrize("between", ["a new prompt", "a message of another manager"])
+@awaited
+async def test_a_fold_falls_due_by_adding_alone_also_after_what_this_manager_did_not_add(backend: Backend, between: str) -> None:
+    manager = engine(backend.open(), 200)
+    await say(manager, turns(1))
+    await manager.get_context(SESSION)
+    if between == "a new prompt":
+        await manager.set_system_prompt(SESSION, "Be brief")
+    else:
+        await say(engine(backend.open(), 200), [Message.user("Anything new?")])
+    await say(manager, turns(40, 1))
+    await manager.settle()
+    assert await fold_in_state(backend.open()) is not None

@@ -25,7 +25,7 @@ from contextport.contracts import (
 )
 from contextport.strategies import KeepRecentTokens, KeepRecentTurns, Pipeline, ShortenLongMessages
 from tests.cases.words_counter import WordsCounter
-from tests.strategies.conversations import generated, user
+from tests.strategies.conversations import calling, generated, result, user
 
 from .folding_sessions import awaited
 
@@ -177,3 +177,21 @@ def test_a_pipeline_is_able_to_what_all_its_stages_are() -> None:
     assert provides(Pipeline(recent, KeepRecentTokens(counter)), NeedsOnlyNewest)
     assert not provides(Pipeline(shorter, recent), NeedsOnlyNewest)  # shortened, more of the log fits than its newest part
     assert provides(Pipeline(shorter, recent), KeepsPins)
+
+
+@awaited
+async def test_a_pinned_call_without_an_answer_does_not_get_that_of_a_later_call_with_its_id() -> None:
+    counter = WordsCounter()
+    again = [
+        user("q1"),
+        attrs.evolve(calling("call1", "c0"), pinned=True),
+        user("q2"),
+        calling("call2", "c0"),
+        result("r2", "c0"),
+    ]
+    store = await filled([*again, *talk(60)])
+    newest = await engine(KeepRecentTokens(counter), store, counter).get_context("s")
+    whole = await engine(ShownAll(KeepRecentTokens(counter)), store, counter).get_context("s")
+    assert "call1" in {message.id for message in newest.messages}
+    assert "r2" not in {message.id for message in newest.messages}
+    assert newest.messages == whole.messages

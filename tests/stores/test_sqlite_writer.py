@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,12 +30,19 @@ LARGE = 1 << 20  # characters, too many for the caller's thread
 
 @define
 class DiskClock:
-    """A clock for the writer, by which every commit takes `commit` seconds; it looks at it before and after."""
+    """A clock for the writer, by which every commit takes `commit` seconds; it looks at it before and after.
+
+    `before` is called once, when it is looked at next: before the commit has begun.
+    """
 
     commit: float = 0.0
     now: float = 0.0
+    before: Callable[[], object] | None = None
 
     def __call__(self) -> float:
+        before, self.before = self.before, None
+        if before is not None:
+            before()
         self.now += self.commit
         return self.now
 
@@ -335,6 +345,41 @@ def test_closing_stores_what_was_begun(writer: SqliteWriter) -> None:
         assert [entry.seq for (entry,) in await asyncio.gather(*tasks)] == [1, 2, 3, 4]
         with pytest.raises(StoreUnavailable, match="closed"):
             await append(writer, "late")
+
+    asyncio.run(scenario())
+
+
+def test_closing_tells_those_whose_commit_finds_the_file_taken(writer: SqliteWriter, clock: DiskClock, tmp_path: Path) -> None:
+    """The thread has ended by then, so that there is nobody left to try again."""
+
+    async def scenario() -> None:
+        assert await who_commits(writer, LARGE) == WRITER
+        await append(writer, "first")
+        with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            task = asyncio.create_task(append(writer, "late"))
+            end = threading.Thread(target=writer.close)
+            clock.before = partial(close_meanwhile, end)
+            with pytest.raises(StoreUnavailable, match="closed"):
+                await task
+            other.execute("ROLLBACK")
+        end.join()
+
+    def close_meanwhile(end: threading.Thread) -> None:
+        end.start()
+        while WRITER in threads():
+            time.sleep(0)
+
+    asyncio.run(scenario())
+
+
+def test_a_task_that_starts_appends_together_has_them_in_its_order(writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        for number in range(20):
+            small, large = await asyncio.gather(
+                append(writer, f"small{number}"), append(writer, f"large{number}", text="x" * LARGE)
+            )
+            assert small[0].seq < large[0].seq
 
     asyncio.run(scenario())
 
