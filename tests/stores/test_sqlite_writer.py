@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -353,22 +352,23 @@ def test_closing_tells_those_whose_commit_finds_the_file_taken(writer: SqliteWri
     """The thread has ended by then, so that there is nobody left to try again."""
 
     async def scenario() -> None:
+        before = set(threading.enumerate())
         assert await who_commits(writer, LARGE) == WRITER
+        [thread] = set(threading.enumerate()) - before
         await append(writer, "first")
         with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             task = asyncio.create_task(append(writer, "late"))
             end = threading.Thread(target=writer.close)
-            clock.before = partial(close_meanwhile, end)
+            clock.before = partial(close_meanwhile, end, thread)
             with pytest.raises(StoreUnavailable, match="closed"):
                 await task
             other.execute("ROLLBACK")
         end.join()
 
-    def close_meanwhile(end: threading.Thread) -> None:
+    def close_meanwhile(end: threading.Thread, thread: threading.Thread) -> None:
         end.start()
-        while WRITER in threads():
-            time.sleep(0)
+        thread.join(30)
 
     asyncio.run(scenario())
 
