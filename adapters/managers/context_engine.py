@@ -62,7 +62,7 @@ from .context_report import context_of, figures_of, stats_of
 from .engine_arguments import check_companions, check_kind, check_number, check_ports, check_tokens, check_tools, config_digest
 from .fold_schedule import FoldSchedule
 from .history_folder import HistoryFolder
-from .memory_keeper import MemoryKeeper
+from .memory_keeper import MemoryKeeper, own_scope
 from .message_intake import check_session, take
 from .mode_guard import ModeGuard
 from .mode_keeper import ModeKeeper, ModeSenses
@@ -165,7 +165,7 @@ class ContextEngine:
                 clock=clock,
                 prices=policy.prices,
                 memory=memory,
-                scope_of=scope_of or _own_scope,
+                scope_of=scope_of or own_scope,
             )
             self._folds = FoldSchedule(folder=folder, policy=policy, clock=clock, report=self._emit)
         trimming: CompressionStrategy = KeepRecentTokens(counter) if folds else chosen  # folds are made apart from windows
@@ -446,8 +446,3 @@ class ContextEngine:
     def _emit(self, session_id: str, kind: EventKind, data: dict[str, Json]) -> None:
         if self._sink is not None:
             self._sink.emit(Event(kind=kind, session_id=session_id, data=data))
-
-
-def _own_scope(session_id: str) -> MemoryScope:
-    """The scope of a session that shares its memory with no other."""
-    return MemoryScope(subject=session_id)

@@ -11,7 +11,7 @@ from contextport.contracts import EventKind, Head, Json, LongTermMemory, MemoryS
 from contextport.contracts.counting import total_tokens
 from contextport.strategies.memory_reader import MemoryReader, MemoryReading
 
-__all__ = ["MemoryKeeper"]
+__all__ = ["MemoryKeeper", "own_scope"]
 
 Report = Callable[[str, EventKind, dict[str, Json]], None]
 
@@ -115,3 +115,8 @@ class MemoryKeeper:
 
 def _lines(message: Message | None) -> set[str]:
     return set() if message is None else set(message.text.splitlines())
+
+
+def own_scope(session_id: str) -> MemoryScope:
+    """The scope of a session that shares its memory with no other."""
+    return MemoryScope(subject=session_id)

@@ -83,8 +83,9 @@ def stored(writer: SqliteWriter) -> list[str]:
     return ids([log.entry_of(row) for row in reversed(rows)])
 
 
-def threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate()]
+def writing_threads() -> set[threading.Thread]:
+    """Those of all stores: other tests of this process may have left some."""
+    return {thread for thread in threading.enumerate() if thread.name == WRITER}
 
 
 async def commits_of(writer: SqliteWriter, *calls: Any) -> tuple[int, list[Any]]:
@@ -100,6 +101,8 @@ async def commits_of(writer: SqliteWriter, *calls: Any) -> tuple[int, list[Any]]
 
 
 def test_all_of_one_turn_share_a_commit_on_their_own_thread(writer: SqliteWriter) -> None:
+    before = writing_threads()
+
     async def scenario() -> None:
         await append(writer, "first")
         for turn in range(3):
@@ -109,12 +112,14 @@ def test_all_of_one_turn_share_a_commit_on_their_own_thread(writer: SqliteWriter
         commits, answers = await commits_of(writer, append(writer, "last"))
         assert commits == 1
         assert len(stored(writer)) == 26
-        assert WRITER not in threads()
+        assert writing_threads() == before
 
     asyncio.run(scenario())
 
 
 def test_those_that_fail_harm_no_other_of_their_commit(writer: SqliteWriter) -> None:
+    before = writing_threads()
+
     async def scenario() -> None:
         await append(writer, "a")
         commits, answers = await commits_of(
@@ -132,7 +137,7 @@ def test_those_that_fail_harm_no_other_of_their_commit(writer: SqliteWriter) -> 
         assert kinds == [tuple, MessageConflict, MessageConflict, StateConflict, tuple, Head, tuple]
         assert answers[-1] == answers[0]
         assert stored(writer) == ["a", "b", "e", "f"]
-        assert WRITER not in threads()
+        assert writing_threads() == before
 
     asyncio.run(scenario())
 
@@ -352,9 +357,9 @@ def test_closing_tells_those_whose_commit_finds_the_file_taken(writer: SqliteWri
     """The thread has ended by then, so that there is nobody left to try again."""
 
     async def scenario() -> None:
-        before = set(threading.enumerate())
+        before = writing_threads()
         assert await who_commits(writer, LARGE) == WRITER
-        [thread] = set(threading.enumerate()) - before
+        [thread] = writing_threads() - before
         await append(writer, "first")
         with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
