@@ -19,7 +19,6 @@ from .messages import (
     Kind,
     Media,
     Message,
-    Native,
     Opaque,
     Part,
     Refusal,
@@ -28,6 +27,11 @@ from .messages import (
     Thinking,
     ToolCall,
     ToolResult,
+    make_message,
+    make_native,
+    make_text,
+    make_tool_call,
+    make_tool_result,
     new_id,
 )
 
@@ -79,9 +83,9 @@ def decode_text(raw: dict[str, Any], id: str) -> Message | None:
     role, content = raw.get("role"), raw.get("content")
     if type(content) is not str or type(role) is not str or role not in _SAID_BY:
         return None
-    parts = (Text(content),) if content else ()
-    native = Native(api=API, raw=raw, parts=parts)
-    return Message(role=_ROLES[role], parts=parts, id=id, native=native)
+    parts = (make_text(content),) if content else ()
+    native = make_native(api=API, raw=raw, parts=parts)
+    return make_message(role=_ROLES[role], parts=parts, id=id, native=native)
 
 
 def decode(raw: dict[str, Any], **fields: Any) -> Message:
@@ -91,7 +95,7 @@ def decode(raw: dict[str, Any], **fields: Any) -> Message:
     if role is None:
         raise InvalidMessage(f"role is {given!r}; it must be one of {', '.join(_ROLES)}", path="role")
     parts = _message_parts(role, raw)
-    native = Native(api=API, raw=raw, parts=parts)
+    native = make_native(api=API, raw=raw, parts=parts)
     if len(raw) > 2:
         name, metadata = raw.get("name"), raw.get("metadata")
         if isinstance(name, str):
@@ -100,7 +104,7 @@ def decode(raw: dict[str, Any], **fields: Any) -> Message:
             fields.setdefault("metadata", metadata)
     if "id" not in fields:
         fields["id"] = _id(raw)
-    return Message(role=role, parts=parts, native=native, **fields)
+    return make_message(role=role, parts=parts, native=native, **fields)
 
 
 def _id(raw: dict[str, Any]) -> str:
@@ -136,7 +140,7 @@ def _message_parts(role: Role, raw: dict[str, Any]) -> tuple[Part, ...]:
     if legacy and isinstance(legacy, dict):
         function = cast(dict[str, Any], legacy)
         parts.append(
-            ToolCall(
+            make_tool_call(
                 call_id=_legacy_id(function),
                 name=_string(function, "name"),
                 arguments=_string(function, "arguments"),
@@ -172,7 +176,7 @@ def _tool_message_result(raw: dict[str, Any], content: Json) -> ToolResult:
             path="tool_call_id",
         )
     name, is_error = raw.get("name"), raw.get("is_error")
-    return ToolResult(
+    return make_tool_result(
         call_id=call_id,
         parts=_result_parts(content, "content"),
         name=name if isinstance(name, str) else None,
@@ -335,7 +339,7 @@ def _document(raw: dict[str, Any], path: str) -> Part:
 
 
 def _tool_use(raw: dict[str, Any], path: str) -> Part:
-    return ToolCall(
+    return make_tool_call(
         call_id=_string(raw, "id"),
         name=_string(raw, "name"),
         arguments=dump_json(raw.get("input", {})),
@@ -346,7 +350,7 @@ def _tool_use(raw: dict[str, Any], path: str) -> Part:
 
 def _tool_result(raw: dict[str, Any], path: str) -> Part:
     is_error = raw.get("is_error")
-    return ToolResult(
+    return make_tool_result(
         call_id=_string(raw, "tool_use_id"),
         parts=_result_parts(raw.get("content"), f"{path}.content"),
         status=None if not isinstance(is_error, bool) else "error" if is_error else "ok",
@@ -394,7 +398,7 @@ def _call(call: Json, nth: int) -> ToolCall:
         raise InvalidMessage("a tool call needs an id and a function with name and arguments", path=f"tool_calls[{nth}]")
     function = cast("dict[str, Any]", body)
     arguments = _string(function, "arguments") or _string(function, "input")
-    return ToolCall(call_id=call_id, name=_string(function, "name"), arguments=arguments, raw=raw)
+    return make_tool_call(call_id=call_id, name=_string(function, "name"), arguments=arguments, raw=raw)
 
 
 def _string(raw: dict[str, Any], key: str) -> str:

@@ -13,6 +13,7 @@ import attrs
 from attrs import field, frozen
 
 from .chat_encoding import to_chat
+from .constructors import constructor_of
 from .errors import ReplayFailed, StoreCorrupt
 from .fold import Fold
 from .messages import Json, Message
@@ -28,6 +29,9 @@ __all__ = [
     "Receipt",
     "Shortening",
     "Span",
+    "make_context",
+    "make_receipt",
+    "make_span",
     "messages_digest",
 ]
 
@@ -263,6 +267,9 @@ class Context:
     def as_chat(self) -> list[dict[str, Any]]:
         """The window as plain dicts in OpenAI chat form; a message that was not edited is exactly what was added."""
         return to_chat(self.messages)
+
+
+make_span, make_receipt, make_context = constructor_of(Span), constructor_of(Receipt), constructor_of(Context)
 
 
 @frozen(kw_only=True)

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
+from .constructors import constructor_of
 from .errors import InvalidMessage
 
 __all__ = [
@@ -34,6 +35,11 @@ __all__ = [
     "Thinking",
     "ToolCall",
     "ToolResult",
+    "make_message",
+    "make_native",
+    "make_text",
+    "make_tool_call",
+    "make_tool_result",
     "new_id",
 ]
 
@@ -295,6 +301,10 @@ class Message:
     def in_conversation(self) -> bool:
         """Whether it is part of what was said, and not a record that the library keeps in the same log."""
         return self.kind is _CHAT or self.kind is _INTERRUPT
+
+
+make_text, make_native, make_message = constructor_of(Text), constructor_of(Native), constructor_of(Message)
+make_tool_call, make_tool_result = constructor_of(ToolCall), constructor_of(ToolResult)
 
 
 def _of_client(parts: tuple[Any, ...], kind: type[_Paired]) -> tuple[_Paired, ...]:

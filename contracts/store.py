@@ -7,10 +7,22 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from .constructors import constructor_of
 from .messages import Message
 from .port import Port
 
-__all__ = ["ContextStore", "Draft", "Durable", "Entry", "Head", "ListsSessions", "SharedAcrossProcesses"]
+__all__ = [
+    "ContextStore",
+    "Draft",
+    "Durable",
+    "Entry",
+    "Head",
+    "ListsSessions",
+    "SharedAcrossProcesses",
+    "make_draft",
+    "make_entry",
+    "make_head",
+]
 
 
 @frozen(kw_only=True)
@@ -58,6 +70,9 @@ class Head:
     state: str = ""
     state_version: int = 0
     incarnation: str = field(default="", eq=False)
+
+
+make_draft, make_entry, make_head = constructor_of(Draft), constructor_of(Entry), constructor_of(Head)
 
 
 class ContextStore(Port):

@@ -13,6 +13,7 @@ import attrs
 from attrs import define, field, frozen
 
 from contextport.contracts import Kind, Message, Part, Text, TokenCounter, ToolCall, ToolResult, from_chat
+from contextport.contracts.constructors import constructor_of
 from contextport.contracts.counting import message_sizes
 
 from .gap_marker import omitted_by
@@ -160,9 +161,9 @@ def _stand_in(caller: Message, call_id: str, nth: int) -> Message:
     return Message(role="user" if in_content else "tool", id=id, kind=Kind.STAND_IN, parts=(result,))
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class Step:
-    """`messages[start:stop]` of a well-formed list. (Not frozen, since attrs takes twice as long to make a frozen object.)
+    """`messages[start:stop]` of a well-formed list.
 
     `head` is the index of the step that opened its turn, or None before the first. `tokens` is its size. `offset` is the size of
     the conversation before it, counted from the start of the epoch: it never changes as the conversation grows.
@@ -173,6 +174,9 @@ class Step:
     head: int | None
     tokens: int
     offset: int
+
+
+_make_step = constructor_of(Step)
 
 
 @frozen(kw_only=True)
@@ -228,7 +232,7 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
                 head = len(steps)
             if claim:
                 claimants.append(len(steps))
-            steps.append(Step(start=at, stop=stop, head=head, tokens=tokens, offset=offsets[message.id]))
+            steps.append(_make_step(start=at, stop=stop, head=head, tokens=tokens, offset=offsets[message.id]))
         at = stop
     return Steps(
         messages=tuple(view),

@@ -52,6 +52,7 @@ from contextport.contracts import (
     message_tokens,
     provides,
 )
+from contextport.contracts.store import make_draft
 from contextport.strategies import KeepRecentTokens, is_system
 from contextport.strategies.folding import FoldPolicy
 from contextport.strategies.modes import ModeMachine
@@ -272,7 +273,7 @@ class ContextEngine:
 
     def _draft(self, message: Message) -> Draft:
         tokens = message_tokens(message, self._counter)
-        return Draft(message=message, tokens=tokens, counter=self._counter.name, at=self._clock())
+        return make_draft(message=message, tokens=tokens, counter=self._counter.name, at=self._clock())
 
     # --- system prompt ------------------------------------------------------------------------------------------------
 

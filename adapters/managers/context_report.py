@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextport.contracts import Context, ContextStats, Json, Kind, Mode, Receipt, TokenCounter
+from contextport.contracts import Context, ContextStats, Json, Kind, Mode, TokenCounter
+from contextport.contracts.context import make_context, make_receipt
 from contextport.contracts.counting import total_tokens
 from contextport.strategies import newest_question
 from contextport.strategies.folding import Prices
@@ -23,7 +24,7 @@ def context_of(built: Built, view: View, notes: ProviderNotes, *, config: str) -
     omitted = region.messages - view.said
     summarised = region.fold is not None and _has_summary(window)
     mode = basis.plan.mode or (_SUMMARY if summarised else _FULL)
-    receipt = Receipt(
+    receipt = make_receipt(
         session_id=head.session_id,
         epoch=basis.epoch,
         version=region.last_seq,
@@ -35,7 +36,7 @@ def context_of(built: Built, view: View, notes: ProviderNotes, *, config: str) -
         folding=None if outlook is None else outlook.as_json(),
         messages=view.messages,
     )
-    return Context(
+    return make_context(
         session_id=head.session_id,
         messages=view.messages,
         tokens=view.tokens,

@@ -1,7 +1,6 @@
 """A session's window: the part of its log that was read, the view made of it, and how both grow with new entries.
 
-Values, not services: nothing here reads or writes, and nothing is changed after it was made. (The classes are not declared
-frozen, since attrs takes twice as long to make a frozen object, and three are made for every turn.) The engine keeps one
+Values, not services: nothing here reads or writes, and nothing is changed after it was made. The engine keeps one
 `SessionWindow` per active session.
 """
 
@@ -12,7 +11,7 @@ from itertools import chain
 from math import ceil
 
 import attrs
-from attrs import define, field
+from attrs import define, field, frozen
 
 from contextport.contracts import (
     BudgetTooSmall,
@@ -26,6 +25,8 @@ from contextport.contracts import (
     TokenCounter,
     remember_tokens,
 )
+from contextport.contracts.constructors import constructor_of
+from contextport.contracts.context import make_span
 from contextport.contracts.counting import message_sizes, message_tokens, total_tokens
 from contextport.strategies import arrange, gap_marker, is_system, newest_question
 from contextport.strategies.atoms import MEMORY, call_ids, stands_alone
@@ -55,7 +56,7 @@ __all__ = [
 _STAND_IN = Kind.STAND_IN
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class Region:
     """What was read of one epoch: `tail`, its newest entries without a hole, and `kept`, earlier ones that may outlive others.
 
@@ -141,7 +142,7 @@ class Region:
 
     def grown(self, said: Iterable[Entry], head: Head) -> Region:
         """The region with later conversation entries of the log, up to `head`."""
-        return Region(
+        return make_region(
             kept=self.kept,
             tail=self.tail,
             later=self.later + tuple(said),
@@ -152,7 +153,7 @@ class Region:
         )
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class View:
     """The messages of a window and how they came about. `extendable`: later steps may simply be added while they fit."""
 
@@ -234,7 +235,7 @@ class Basis:
         return self.room.ratio == ratio and self.extra == extra and (self.plan is plan or self.plan == plan)
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class SessionWindow:
     """The view of a session at one version of its log.
 
@@ -273,7 +274,7 @@ class SessionWindow:
         if settled.tokens + tokens > self.basis.room.limit or len(messages) - stand_ins < len(entries):
             return None
         region = self.region.grown(said, head)
-        view = View(
+        view = make_view(
             messages=settled.messages + tuple(messages),
             slots=slots,
             tokens=settled.tokens + tokens,
@@ -283,8 +284,11 @@ class SessionWindow:
             reason=settled.reason,
         )
         if not stand_ins:
-            return SessionWindow(basis=self.basis, region=region, view=view, settled=view)
-        return SessionWindow(basis=self.basis, region=region, view=view, settled=settled, open=entries)
+            return make_window(basis=self.basis, region=region, view=view, settled=view)
+        return make_window(basis=self.basis, region=region, view=view, settled=settled, open=entries)
+
+
+make_region, make_view, make_window = constructor_of(Region), constructor_of(View), constructor_of(SessionWindow)
 
 
 def shown_in(entry: Entry, fold: LiveFold | None) -> Message:
@@ -361,9 +365,9 @@ def spans_after(before: tuple[Span | Made, ...], entries: Iterable[Entry]) -> tu
     for entry in entries:
         newest = before[-1] if before else None
         if type(newest) is Span and newest.last + 1 == entry.seq:
-            before = (*before[:-1], Span(newest.first, entry.seq))
+            before = (*before[:-1], make_span(newest.first, entry.seq))
         else:
-            before = (*before, Span(entry.seq, entry.seq))
+            before = (*before, make_span(entry.seq, entry.seq))
     return before
 
 

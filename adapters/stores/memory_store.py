@@ -24,6 +24,7 @@ from contextport.contracts import (
     implements,
     new_id,
 )
+from contextport.contracts.store import make_entry, make_head
 from contextport.contracts.stored_form import dump_message, same_message
 from contextport.contracts.vectors import KeepsVectors, StoredVectors
 
@@ -73,7 +74,7 @@ class _Session:
     incarnation: str = Factory(new_id)
 
     def head(self, session_id: str) -> Head:
-        return Head(
+        return make_head(
             session_id=session_id,
             epoch=self.epoch,
             last_seq=self.last_seq,
@@ -245,7 +246,7 @@ def _append(session_id: str, session: _Session, drafts: Sequence[Draft]) -> tupl
                 if message.in_conversation:
                     messages += 1
                     tokens += draft.tokens
-                entry = by_id[message.id] = Entry(
+                entry = by_id[message.id] = make_entry(
                     seq=seq, epoch=epoch, turn=turn, at=draft.at, tokens=draft.tokens, counter=draft.counter, message=message
                 )
                 fresh.append(entry)

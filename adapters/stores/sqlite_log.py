@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from contextport.contracts import Draft, Entry, Head, MessageConflict, StateConflict
+from contextport.contracts.store import make_entry, make_head
 from contextport.contracts.stored_form import dump_message, load_message, same_message
 
 from .sqlite_connection import LogConnection, Session
@@ -111,7 +112,7 @@ def entry_of(row: Sequence[Any]) -> Entry:
     """The entry in a row of `page`. Raises `StoreCorrupt` when its message cannot be read."""
     seq, epoch, turn, at, tokens, counter, stored = row
     message = load_message(stored)
-    return Entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=_as_str(counter), message=message)
+    return make_entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=_as_str(counter), message=message)
 
 
 def append_alone(connection: LogConnection, session_id: str, written: Sequence[Written]) -> tuple[Entry, ...] | None:
@@ -205,7 +206,7 @@ def _session(row: Sequence[Any]) -> Session:
 
 
 def _head(session_id: str, session: Session) -> Head:
-    return Head(
+    return make_head(
         session_id=session_id,
         epoch=session.epoch,
         last_seq=session.last_seq,
@@ -296,7 +297,7 @@ def _numbered(
         if message.in_conversation:
             messages += 1
             total += tokens
-        entries.append(Entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=counter, message=message))
+        entries.append(make_entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=counter, message=message))
         value, marked = as_value(message.id), message.marked
         rows.append((first + seq, key, epoch, turn, messages, total, at, tokens, as_value(counter), marked, value, stored))
     return tuple(entries), rows, (seq, turn, messages, total)
