@@ -128,6 +128,8 @@ def _defined(candidate: object) -> set[str]:
 def _method_violations(name: str, member: object, description: Method) -> list[str]:
     if not isinstance(member, _CALLABLE):
         return [f"{name} is a {type(member).__name__}, not a method"]
+    if isinstance(member, MethodType) and not _takes_self(member.__func__):
+        return [f"{name} has no self: it takes no argument by position"]
     wanted = description.getTaggedValue(_FUNCTION)
     wanted_parameters = list(inspect.signature(wanted).parameters.values())[1:]
     given = inspect.signature(member).parameters
@@ -145,6 +147,12 @@ def _method_violations(name: str, member: object, description: Method) -> list[s
     if inspect.iscoroutinefunction(wanted) != inspect.iscoroutinefunction(member):
         found.append(f"{name} must be {'async def' if inspect.iscoroutinefunction(wanted) else 'a plain def'}")
     return found
+
+
+def _takes_self(function: Callable[..., Any]) -> bool:
+    """Whether a first argument can be given by position, as a call on an instance does."""
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    return first is not None and first.kind is not first.KEYWORD_ONLY and first.kind is not first.VAR_KEYWORD
 
 
 def _form(function: object) -> object:
@@ -171,7 +179,7 @@ def _parameter_violation(
     if wanted.kind is wanted.KEYWORD_ONLY:
         if have.kind not in (have.KEYWORD_ONLY, have.POSITIONAL_OR_KEYWORD):
             return f"{method}: {wanted.name} cannot be passed by name"
-    elif have.kind is not have.POSITIONAL_OR_KEYWORD or list(given)[position] != wanted.name:
+    elif have.kind is not have.POSITIONAL_OR_KEYWORD or [*given][position : position + 1] != [wanted.name]:
         return f"{method}: {wanted.name} must be parameter {position + 1}, by position or by name"
     if wanted.default is not wanted.empty and have.default is have.empty:
         return f"{method}: {wanted.name} must be optional"

@@ -72,6 +72,9 @@ def extra_required(self: Any, offset: int, *, utc: bool = False, zone: str) -> A
 def no_default(self: Any, offset: int, *, utc: bool) -> Any: ...
 def positional_only(self: Any, offset: int, /, *, utc: bool = False) -> Any: ...
 def swallows_all(self: Any, *args: Any, **more: Any) -> Any: ...
+def no_self(offset: int, *, utc: bool = False) -> Any: ...
+def no_parameters() -> Any: ...
+def by_name_alone(*, self: Any, offset: int, utc: bool = False) -> Any: ...
 async def turned_async(self: Any, offset: int, *, utc: bool = False) -> Any: ...
 def turned_sync(self: Any, seconds: float) -> None: ...
 def optional_extra(self: Any, offset: int, *, utc: bool = False, zone: str = "") -> Any: ...
@@ -86,6 +89,9 @@ def optional_extra(self: Any, offset: int, *, utc: bool = False, zone: str = "")
         ({"now": no_default}, "utc must be optional"),
         ({"now": positional_only}, "offset must be parameter 1"),
         ({"now": swallows_all}, "real parameters cannot be told"),
+        ({"now": no_self}, "no parameter offset"),
+        ({"now": no_parameters}, "now has no self"),
+        ({"now": by_name_alone}, "now has no self"),
         ({"now": turned_async}, "must be a plain def"),
         ({"wait": turned_sync}, "must be async def"),
         ({"now": MagicMock()}, "not a method"),
@@ -99,6 +105,22 @@ def optional_extra(self: Any, offset: int, *, utc: bool = False, zone: str = "")
 def test_each_defect_is_named(members: dict[str, Any], found: str) -> None:
     with pytest.raises(PortMismatch, match=found):
         verify(made(**members), Clock)
+
+
+class Shelf(Port):
+    """Holds things."""
+
+    def put(self, key: str, thing: str) -> None:
+        """Put it there."""
+        ...
+
+
+def test_a_method_that_lacks_its_first_parameter_is_told_so() -> None:
+    @implements(Shelf)
+    class Heap:
+        def put(self, thing: str) -> None: ...
+
+    assert violations(Heap(), Shelf) == ("put has no parameter key", "put: thing must be parameter 2, by position or by name")
 
 
 def test_optional_extras_are_allowed() -> None:
