@@ -1,7 +1,7 @@
-"""Quick constructors of frozen values: a turn makes a dozen of them, which took a third of its time.
+"""Quick constructors of frozen values: a turn makes a dozen of them; by calls of their classes it takes a quarter longer.
 
 A call of a class puts its keywords into a dict first, and every field of a frozen value is set by a call that goes around its
-guard. A function that sets the fields of an open twin, which then becomes the value, does the same three times as fast.
+guard. A function that sets the fields of an open twin, which then becomes the value, does the same four times as fast.
 """
 
 from __future__ import annotations
