@@ -35,7 +35,7 @@ from .messages import (
     new_id,
 )
 
-__all__ = ["API", "BESIDE", "REASONING_KEYS", "decode", "decode_text", "from_chat", "keys_beside"]
+__all__ = ["API", "BESIDE", "REASONING_KEYS", "decode", "decode_plain", "from_chat", "keys_beside"]
 
 API = "openai.chat"
 _ROLES: dict[str, Role] = {
@@ -63,8 +63,8 @@ def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool
 
     Raises `InvalidMessage` with the path of what is wrong: not a mapping, unknown role, a value that is not JSON.
     """
-    if type(value) is dict and len(value) == 2 and kind is _CHAT and not pinned:
-        message = decode_text(value.copy(), new_id())
+    if type(value) is dict and len(value) < 4 and type(value.get("content")) is str and kind is _CHAT and not pinned:
+        message = decode_plain(value.copy(), new_id())
         if message is not None:
             return message
     if not isinstance(value, Mapping):
@@ -73,17 +73,23 @@ def from_chat(value: Mapping[str, Json], *, kind: Kind = Kind.CHAT, pinned: bool
     return decode(copy_json(value), kind=kind, pinned=pinned)
 
 
-def decode_text(raw: dict[str, Any], id: str) -> Message | None:
-    """Decode a chat dict, the caller's to give away, that has a role and a text and nothing else; None for any other.
+def decode_plain(raw: dict[str, Any], id: str) -> Message | None:
+    """Decode a chat dict, the caller's to give away, that has a role and a text, or answers a call with a text, and nothing else.
 
-    Most messages are such, and need no more checks than these.
+    Returns None for any other. Most messages are such, and need no more checks than these.
     """
-    if len(raw) != 2:
-        return None
     role, content = raw.get("role"), raw.get("content")
-    if type(content) is not str or type(role) is not str or role not in _SAID_BY:
+    if type(content) is not str or type(role) is not str:
         return None
-    parts = (make_text(content),) if content else ()
+    parts: tuple[Part, ...]
+    parts = text = (make_text(content),) if content else ()
+    if role == "tool":
+        call_id = raw.get("tool_call_id")
+        if type(call_id) is not str or not call_id or len(raw) != 3:
+            return None
+        parts = (make_tool_result(call_id=call_id, parts=text),)
+    elif role not in _SAID_BY or len(raw) != 2:
+        return None
     native = make_native(api=API, raw=raw, parts=parts)
     return make_message(role=_ROLES[role], parts=parts, id=id, native=native)
 

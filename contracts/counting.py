@@ -96,9 +96,10 @@ class CountsMessages:
 
     def count_message(self, message: Message) -> int:
         """Tokens of one message: framing, name, and every part."""
-        parts = message.parts
-        if len(parts) == 1 and type(parts[0]) is Text and message.name is None:  # most messages of a chat
-            return self.message_framing + self.count_text(parts[0].text)
+        parts: Sequence[Any] = message.parts
+        inner = parts[0].parts if len(parts) == 1 and type(parts[0]) is ToolResult else parts
+        if len(inner) == 1 and type(inner[0]) is Text and message.name is None:  # most messages of a chat
+            return self.message_framing + self.count_text(inner[0].text)
         total = self.message_framing + (self.count_text(message.name) if message.name else 0)
         for text in counted_texts(parts):
             total += self.count_text(text)

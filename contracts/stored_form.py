@@ -13,7 +13,7 @@ from typing import Any, cast
 import attrs
 
 from . import messages as m
-from .chat_format import API, decode, decode_text
+from .chat_format import API, decode, decode_plain
 from .errors import StoreCorrupt
 from .json_values import dump_json
 from .messages import Importance, Kind, Message, Native, Part
@@ -92,7 +92,7 @@ def load_message(text: str) -> Message:
                 version=version,
             )
         if len(value) == 3 and "chat" in value:  # most messages
-            return decode_text(value["chat"], value["id"]) or decode(value["chat"], id=value["id"])
+            return decode_plain(value["chat"], value["id"]) or decode(value["chat"], id=value["id"])
         fields = {key: value[key] for key in value if key in _DEFAULTS}
         if "kind" in fields:
             fields["kind"] = Kind(fields["kind"])

@@ -15,10 +15,11 @@ from attrs import define, field, frozen
 from contextport.contracts import Kind, Message, Part, Text, TokenCounter, ToolCall, ToolResult, from_chat
 from contextport.contracts.constructors import constructor_of
 from contextport.contracts.counting import message_sizes
+from contextport.contracts.messages import make_message, make_text, make_tool_result
 
 from .gap_marker import omitted_by
 
-__all__ = ["MEMORY", "Step", "Steps", "arrange", "is_system", "newest_question", "split", "stands_alone"]
+__all__ = ["MEMORY", "Step", "Steps", "arrange", "in_order", "is_system", "newest_question", "split", "stands_alone"]
 
 _GAP, _CHAT = Kind.GAP, Kind.CHAT  # looking a member up in its class takes as long as a function call
 MEMORY = frozenset({Kind.SUMMARY, Kind.FACTS})  # they stand for what is no longer there
@@ -76,7 +77,7 @@ def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Mess
     false. A result without a call, a second result for a call, and an assistant message without any content are left out. All
     else keeps its order.
     """
-    if _in_order(messages):  # nearly always
+    if in_order(messages):  # nearly always
         return list(messages)
     out: list[Message | _OpenCalls] = []
     waiting: dict[str, list[_OpenCalls]] = {}
@@ -106,8 +107,8 @@ def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Mess
     return arranged
 
 
-def _in_order(messages: Sequence[Message]) -> bool:
-    """Whether every call is answered right after it, and there is nothing that `arrange` would leave out."""
+def in_order(messages: Sequence[Message]) -> bool:
+    """Whether `arrange` has nothing to do: every call is answered right after it, and there is nothing to leave out."""
     waiting: list[str] = []
     for message in messages:
         parts = message.parts
@@ -157,8 +158,8 @@ def _stand_in(caller: Message, call_id: str, nth: int) -> Message:
         legacy = from_chat({"role": "function", "name": call.name, "content": INTERRUPTED}, kind=Kind.STAND_IN)
         return attrs.evolve(legacy, id=id)
     in_content = isinstance(call.raw, dict) and call.raw.get("type") == "tool_use"  # answered inside content as well
-    result = ToolResult(call_id=call_id, name=call.name, status="error", parts=(Text(INTERRUPTED),))
-    return Message(role="user" if in_content else "tool", id=id, kind=Kind.STAND_IN, parts=(result,))
+    result = make_tool_result(call_id=call_id, name=call.name, status="error", parts=(make_text(INTERRUPTED),))
+    return make_message(role="user" if in_content else "tool", id=id, kind=Kind.STAND_IN, parts=(result,))
 
 
 @frozen(kw_only=True)
@@ -203,7 +204,7 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     sizes = message_sizes(messages, counter)
     offsets = _offsets(messages, sizes)
     view: Sequence[Message] = messages
-    if not _in_order(messages):
+    if not in_order(messages):
         view = arrange(messages)
         sizes = message_sizes(view, counter)
     claims = [message.marked or (message.kind is not _CHAT and message.kind in MEMORY) for message in view]

@@ -29,7 +29,7 @@ from contextport.contracts.constructors import constructor_of
 from contextport.contracts.context import make_span
 from contextport.contracts.counting import message_sizes, message_tokens, total_tokens
 from contextport.strategies import arrange, gap_marker, is_system, newest_question
-from contextport.strategies.atoms import MEMORY, call_ids, stands_alone
+from contextport.strategies.atoms import MEMORY, call_ids, in_order, stands_alone
 
 from .live_fold import LiveFold
 from .outliving import STEP_REACH, outliving
@@ -260,24 +260,23 @@ class SessionWindow:
             return None
         entries = (*self.open, *said)
         messages = [entry.message for entry in entries]
-        stand_ins = 0
-        if all(map(stands_alone, messages)):
+        stand_ins, seqs = 0, [entry.seq for entry in entries]
+        if in_order(messages):
             name = counter.name
             tokens = sum([e.tokens if e.counter == name else message_tokens(e.message, counter) for e in entries])
-            slots = spans_after(settled.slots, entries)
         else:
             note_sizes(entries, counter)
             messages = arrange(messages)
-            stand_ins = stand_ins_in(messages)
+            stand_ins, seqs = stand_ins_in(messages), _seqs_of(messages, entries)
             tokens = total_tokens(messages, counter)
-            slots = slots_of(messages, entries, before=settled.slots)
-        if settled.tokens + tokens > self.basis.room.limit or len(messages) - stand_ins < len(entries):
+        tokens += settled.tokens
+        if tokens > self.basis.room.limit or len(messages) - stand_ins < len(entries):
             return None
         region = self.region.grown(said, head)
         view = make_view(
             messages=settled.messages + tuple(messages),
-            slots=slots,
-            tokens=settled.tokens + tokens,
+            slots=_slots_after(settled.slots, messages, seqs),
+            tokens=tokens,
             said=settled.said + len(entries),
             extendable=True,
             shortened=settled.shortened,
@@ -335,40 +334,37 @@ def note_sizes(entries: Iterable[Entry], counter: TokenCounter) -> None:
             remember_tokens(entry.message, name, entry.tokens)
 
 
-def slots_of(
-    messages: Sequence[Message], entries: Iterable[Entry], before: tuple[Span | Made, ...] = ()
-) -> tuple[Span | Made, ...]:
-    """The slots `before`, then where each of the messages comes from: an entry of the log as it is, or made for the window."""
+def slots_of(messages: Sequence[Message], entries: Iterable[Entry]) -> tuple[Span | Made, ...]:
+    """Where each of the messages comes from: an entry of the log as it is, or made for the window."""
+    return _slots_after((), messages, _seqs_of(messages, entries))
+
+
+def _seqs_of(messages: Sequence[Message], entries: Iterable[Entry]) -> list[int]:
+    """The entry that each of the messages is, 0 for none."""
     origin = {id(entry.message): entry.seq for entry in entries}
+    return [origin.get(id(message), 0) for message in messages]
+
+
+def _slots_after(before: tuple[Span | Made, ...], messages: Sequence[Message], seqs: Iterable[int]) -> tuple[Span | Made, ...]:
+    """The slots `before`, then those of the messages, each with the entry that it is, or 0."""
     slots = list(before)
     first = last = 0  # the span that may still grow, if first is not 0
-    if before and isinstance(before[-1], Span):
-        first, last = before[-1].first, before[-1].last
+    newest = slots[-1] if slots else None
+    if type(newest) is Span:
+        first, last = newest.first, newest.last
         slots.pop()
-    for message in messages:
-        seq = origin.get(id(message), 0)
+    for message, seq in zip(messages, seqs, strict=True):
         if first and seq == last + 1:
             last = seq
             continue
         if first:
-            slots.append(Span(first, last))
+            slots.append(make_span(first, last))
         if not seq:
             slots.append(Made(message))
         first = last = seq
     if first:
-        slots.append(Span(first, last))
+        slots.append(make_span(first, last))
     return tuple(slots)
-
-
-def spans_after(before: tuple[Span | Made, ...], entries: Iterable[Entry]) -> tuple[Span | Made, ...]:
-    """The slots `before`, then the entries of the log as they are."""
-    for entry in entries:
-        newest = before[-1] if before else None
-        if type(newest) is Span and newest.last + 1 == entry.seq:
-            before = (*before[:-1], make_span(newest.first, entry.seq))
-        else:
-            before = (*before, make_span(entry.seq, entry.seq))
-    return before
 
 
 def stand_ins_in(messages: Iterable[Message]) -> int:

@@ -5,33 +5,22 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from attrs import define
+from contextport.contracts import Head
 
-__all__ = ["LogConnection", "Session"]
+__all__ = ["LogConnection"]
 
 _REMEMBERED = 256  # sessions; the others are looked up, which takes three times as long
 
 
-@define
-class Session:
-    """Where a session stands; `key` is None for one that was never written."""
-
-    key: int | None = None
-    epoch: int = 1
-    last_seq: int = 0
-    turn: int = 0
-    messages: int = 0
-    tokens: int = 0
-    state_version: int = 0
-    state: str = ""
-
-
 class LogConnection(sqlite3.Connection):
-    """SQLite's connection with a small memory, which is good until another connection writes or a transaction fails."""
+    """SQLite's connection with a small memory, which is good until another connection writes or a transaction fails.
+
+    `heads` are those remembered, by session id.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._sessions: dict[str, Session] = {}
+        self.heads: dict[str, Head] = {}
         self._data_version = 0
         self._others_wrote = True
 
@@ -40,23 +29,23 @@ class LogConnection(sqlite3.Connection):
         self.execute("BEGIN IMMEDIATE")
         self._look()
 
-    def remembered(self) -> dict[str, Session]:
-        """Sessions by id, as they are in the transaction that is open, or else in the file."""
+    def known_head(self, session_id: str) -> Head | None:
+        """The head as it is in the transaction that is open, or else in the file; None if it has to be looked up."""
         if not self.in_transaction:
             self._look()
-        return self._sessions
+        return self.heads.get(session_id)
 
-    def believed(self, session_id: str) -> Session | None:
-        """Where a session stood at the last look; None if it is not known, or if others had written then, as they may again."""
-        return None if self._others_wrote else self._sessions.get(session_id)
+    def believed_head(self, session_id: str) -> Head | None:
+        """The head at the last look; None if it is not known, or if others had written then, as they may again."""
+        return None if self._others_wrote else self.heads.get(session_id)
 
     def forget(self) -> None:
         """After a transaction that came to nothing."""
-        self._sessions.clear()
+        self.heads.clear()
 
     def _look(self) -> None:
         version: int = self.execute("PRAGMA data_version").fetchone()[0]
         self._others_wrote = version != self._data_version
-        if self._others_wrote or len(self._sessions) >= _REMEMBERED:
-            self._sessions.clear()
+        if self._others_wrote or len(self.heads) >= _REMEMBERED:
+            self.heads.clear()
             self._data_version = version

@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 @define(eq=False)
 class Job(Generic[_T]):
-    """`alone` does the same as `work` by one statement that commits itself, or returns None and has done nothing.
+    """`work` writes about `size` characters in the transaction that is open.
 
     Who commits it sets `result` or `error`, and then `finished`. `future` is that of a caller who waits, of the caller's loop.
     `future`, `running` and `withdrawn` are looked at and changed under the writer's guard. `tries` and `deadline` are of the
@@ -28,7 +28,6 @@ class Job(Generic[_T]):
     """
 
     work: Callable[[LogConnection], _T]
-    alone: Callable[[LogConnection], _T | None] | None
     size: int
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[None] | None = None

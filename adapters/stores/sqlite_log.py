@@ -9,22 +9,24 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
+from attrs import evolve
+
 from contextport.contracts import Draft, Entry, Head, MessageConflict, StateConflict
 from contextport.contracts.store import make_entry, make_head
 from contextport.contracts.stored_form import dump_message, load_message, same_message
 
-from .sqlite_connection import LogConnection, Session
+from .sqlite_connection import LogConnection
 from .sqlite_tables import SEQ_BITS
 
 __all__ = [
     "Written",
     "append",
-    "append_alone",
+    "append_one",
     "as_value",
     "clear",
     "entry_of",
     "head",
-    "locate",
+    "key_of",
     "page",
     "purge",
     "put_state",
@@ -34,14 +36,15 @@ __all__ = [
 
 _LAST = (1 << SEQ_BITS) - 1
 _SESSION = f"""
-    SELECT s.key, s.epoch, e.number & {_LAST}, e.turn, e.epoch_messages, e.epoch_tokens, s.state_version, s.state, e.epoch{{more}}
+    SELECT {{name}}, s.key, s.epoch, s.state_version, s.state,
+        e.epoch, e.number & {_LAST}, e.turn, e.epoch_messages, e.epoch_tokens
     FROM sessions s LEFT JOIN entries e ON e.number = (
         SELECT number FROM entries
         WHERE number BETWEEN s.key << {SEQ_BITS} AND (s.key << {SEQ_BITS}) + {_LAST} ORDER BY number DESC LIMIT 1
     )
 """
-_ONE_SESSION = _SESSION.format(more="") + "WHERE s.name = CAST(? AS TEXT)"
-_SESSIONS = _SESSION.format(more=", CAST(s.name AS BLOB)") + "WHERE s.name > CAST(? AS TEXT) ORDER BY s.name LIMIT ?"
+_ONE_SESSION = _SESSION.format(name="?") + "WHERE s.name = CAST(? AS TEXT)"
+_SESSIONS = _SESSION.format(name="CAST(s.name AS BLOB)") + "WHERE s.name > CAST(? AS TEXT) ORDER BY s.name LIMIT ?"
 _NEW_SESSION = "INSERT INTO sessions (name, epoch, state_version, state) VALUES (CAST(? AS TEXT), ?, ?, '')"
 _INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _INSERT_IF_THERE = """
@@ -57,6 +60,7 @@ _LAST_OF_EPOCH = "SELECT last_seq FROM past_epochs WHERE session = ? AND epoch =
 
 Written: TypeAlias = tuple[Draft, str]
 """A draft and the stored form of its message."""
+Row: TypeAlias = tuple[Any, ...]
 
 
 def write_down(drafts: Iterable[Draft]) -> list[Written]:
@@ -66,13 +70,22 @@ def write_down(drafts: Iterable[Draft]) -> list[Written]:
 
 def head(connection: LogConnection, session_id: str) -> Head:
     """The head of one session."""
-    return _head(session_id, locate(connection, session_id))
+    known = connection.known_head(session_id)
+    if known is None:
+        name = _name(session_id)
+        row = connection.execute(_ONE_SESSION, (name, name)).fetchone()
+        known = connection.heads[session_id] = _head(row) if row else make_head(session_id=session_id)
+    return known
+
+
+def key_of(head: Head) -> int | None:
+    """The key of a session; None for one that was never written."""
+    return int(head.incarnation) if head.incarnation else None
 
 
 def sessions(connection: LogConnection, after: str, limit: int) -> tuple[Head, ...]:
     """One page of heads, in rising order of the session id."""
-    rows = connection.execute(_SESSIONS, (_name(after), limit)).fetchall()
-    return tuple(_head(_as_str(row[9]), _session(row)) for row in rows)
+    return tuple(map(_head, connection.execute(_SESSIONS, (_name(after), limit)).fetchall()))
 
 
 def page(
@@ -86,8 +99,8 @@ def page(
     epoch: int | None,
 ) -> list[Any]:
     """Rows of one epoch for `entry_of`, newest first."""
-    session = locate(connection, session_id)
-    key, current = session.key, session.epoch
+    now = head(connection, session_id)
+    key, current = key_of(now), now.epoch
     wanted = current if epoch is None else epoch
     if key is None or not 1 <= wanted <= current:
         return []
@@ -115,37 +128,46 @@ def entry_of(row: Sequence[Any]) -> Entry:
     return make_entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=_as_str(counter), message=message)
 
 
-def append_alone(connection: LogConnection, session_id: str, written: Sequence[Written]) -> tuple[Entry, ...] | None:
+def append_one(connection: LogConnection, session_id: str, draft: Draft, stored: str) -> Entry | None:
     """Store one message by a statement that commits itself, or None where the session does not stand as remembered.
 
     The statement checks that: seq has no holes, so a number that is free shows that nobody else has appended, and keys are never
     given twice, so a row with the key and the epoch shows that nobody has purged or cleared the session.
     """
-    session = connection.believed(session_id)
-    if session is None or session.key is None:
+    believed = connection.believed_head(session_id)
+    if believed is None or not believed.incarnation:
         return None
-    key, epoch = session.key, session.epoch
-    entries, rows, sums = _numbered(session, key, written)
+    key = int(believed.incarnation)
+    entry, row, after = _next(key, believed, draft, stored)
     try:
-        stored = connection.execute(_INSERT_IF_THERE, (*rows[0], key, epoch)).rowcount
+        if not connection.execute(_INSERT_IF_THERE, (*row, key, after.epoch)).rowcount:
+            return None
     except sqlite3.IntegrityError:  # the number or the id is there already
         return None
-    if not stored:
-        return None
-    session.last_seq, session.turn, session.messages, session.tokens = sums
-    return entries
+    connection.heads[session_id] = after
+    return entry
 
 
 def append(connection: LogConnection, session_id: str, written: Sequence[Written]) -> tuple[Entry, ...]:
     """Store a group; what is there already is not stored again."""
-    return _append(connection, session_id, locate(connection, session_id), written)
+    now = head(connection, session_id)
+    if len(written) == 1 or len({draft.message.id for draft, _ in written}) == len(written):
+        # In the belief that all ids are new, which the unique index checks: look closer only when one is not.
+        now = _made(connection, now)
+        try:
+            return _insert(connection, now, written)
+        except sqlite3.IntegrityError:
+            _delete_after(connection, int(now.incarnation), now.last_seq)
+    known, fresh = _compare(connection, now, written)
+    if fresh:
+        known.update((entry.message.id, entry) for entry in _insert(connection, _made(connection, now), fresh))
+    return tuple(known[draft.message.id] for draft, _ in written)
 
 
 def put_state(connection: LogConnection, session_id: str, state: str, expected: int, written: Sequence[Written]) -> Head:
     """Compare and set the state, and store the group."""
-    session = locate(connection, session_id)
-    if session.state_version != expected:
-        actual = session.state_version
+    actual = head(connection, session_id).state_version
+    if actual != expected:
         raise StateConflict(
             f"the state of session {session_id!r} is at version {actual}, not {expected}: read the head and decide again",
             session_id=session_id,
@@ -153,28 +175,25 @@ def put_state(connection: LogConnection, session_id: str, state: str, expected: 
             actual=actual,
         )
     if written:
-        _append(connection, session_id, session, written)
-    key = _key(connection, session_id, session)
-    changed = (expected + 1, as_value(state), key)
+        append(connection, session_id, written)
+    now = _made(connection, head(connection, session_id))
+    changed = (expected + 1, as_value(state), int(now.incarnation))
     connection.execute("UPDATE sessions SET state_version = ?, state = ? WHERE key = ?", changed)
-    session.state_version, session.state = expected + 1, state
-    return _head(session_id, session)
+    return _remember(connection, evolve(now, state_version=expected + 1, state=state))
 
 
 def clear(connection: LogConnection, session_id: str) -> Head:
     """Begin a new epoch."""
-    session = locate(connection, session_id)
-    key = _key(connection, session_id, session)
-    connection.execute("INSERT INTO past_epochs VALUES (?, ?, ?)", (key, session.epoch, session.last_seq))
+    now = _made(connection, head(connection, session_id))
+    key = int(now.incarnation)
+    connection.execute("INSERT INTO past_epochs VALUES (?, ?, ?)", (key, now.epoch, now.last_seq))
     connection.execute("UPDATE sessions SET epoch = epoch + 1 WHERE key = ?", (key,))
-    session.epoch += 1
-    session.turn = session.messages = session.tokens = 0
-    return _head(session_id, session)
+    return _remember(connection, evolve(now, epoch=now.epoch + 1, turn=0, messages=0, tokens=0))
 
 
 def purge(connection: LogConnection, session_id: str) -> int:
     """Remove a session, and overwrite what it had with zeros; the number of its entries."""
-    key = locate(connection, session_id).key
+    key = key_of(head(connection, session_id))
     if key is None:
         return 0
     connection.execute("PRAGMA secure_delete = ON")
@@ -188,71 +207,47 @@ def purge(connection: LogConnection, session_id: str) -> int:
     return removed
 
 
-def locate(connection: LogConnection, session_id: str) -> Session:
-    """Where the session stands."""
-    known = connection.remembered()
-    session = known.get(session_id)
-    if session is None:
-        row = connection.execute(_ONE_SESSION, (_name(session_id),)).fetchone()
-        session = known[session_id] = _session(row) if row else Session()
-    return session
-
-
-def _session(row: Sequence[Any]) -> Session:
-    key, epoch, last_seq, turn, messages, tokens, state_version, state, last_epoch = row[:9]
-    if last_epoch != epoch:
+def _head(row: Sequence[Any]) -> Head:
+    name, key, epoch, state_version, state, epoch_of_last, last_seq, turn, messages, tokens = row
+    if epoch_of_last != epoch:  # nothing was said since it began
         last_seq, turn, messages, tokens = last_seq or 0, 0, 0, 0
-    return Session(key, epoch, last_seq, turn, messages, tokens, state_version, _as_str(state))
-
-
-def _head(session_id: str, session: Session) -> Head:
     return make_head(
-        session_id=session_id,
-        epoch=session.epoch,
-        last_seq=session.last_seq,
-        messages=session.messages,
-        tokens=session.tokens,
-        turn=session.turn,
-        state=session.state,
-        state_version=session.state_version,
-        incarnation="" if session.key is None else str(session.key),
+        session_id=_as_str(name),
+        epoch=epoch,
+        last_seq=last_seq,
+        messages=messages,
+        tokens=tokens,
+        turn=turn,
+        state=_as_str(state),
+        state_version=state_version,
+        incarnation=str(key),
     )
 
 
-def _key(connection: LogConnection, session_id: str, session: Session) -> int:
-    """The key of the session, which is made if it was never written."""
-    if session.key is None:
-        values = (_name(session_id), session.epoch, session.state_version)
-        session.key = connection.execute(_NEW_SESSION, values).lastrowid or 0
-    return session.key
+def _remember(connection: LogConnection, head: Head) -> Head:
+    connection.heads[head.session_id] = head
+    return head
 
 
-def _append(connection: LogConnection, session_id: str, session: Session, written: Sequence[Written]) -> tuple[Entry, ...]:
-    """Insert in the belief that all ids are new, which the unique index checks; look closer only when one is not."""
-    if len(written) == 1 or len({draft.message.id for draft, _ in written}) == len(written):
-        key = _key(connection, session_id, session)
-        try:
-            return _insert(connection, key, session, written)
-        except sqlite3.IntegrityError:
-            _delete_after(connection, key, session.last_seq)
-    known, fresh = _compare(connection, session_id, session, written)
-    if fresh:
-        key = _key(connection, session_id, session)
-        known.update((entry.message.id, entry) for entry in _insert(connection, key, session, fresh))
-    return tuple(known[draft.message.id] for draft, _ in written)
+def _made(connection: LogConnection, head: Head) -> Head:
+    """The head with a key for its session, which is made if it was never written."""
+    if head.incarnation:
+        return head
+    values = (_name(head.session_id), head.epoch, head.state_version)
+    key = connection.execute(_NEW_SESSION, values).lastrowid
+    return _remember(connection, evolve(head, incarnation=str(key)))
 
 
-def _compare(
-    connection: LogConnection, session_id: str, session: Session, written: Sequence[Written]
-) -> tuple[dict[str, Entry], list[Written]]:
+def _compare(connection: LogConnection, head: Head, written: Sequence[Written]) -> tuple[dict[str, Entry], list[Written]]:
     """The entries that are there already, by id, and what is new, each once. Raises `MessageConflict`."""
+    key, session_id = key_of(head), head.session_id
     known: dict[str, Entry] = {}
     fresh: list[Written] = []
     texts: dict[str, str] = {}
     for item in written:
         message_id, stored = item[0].message.id, item[1]
         if message_id not in texts:
-            row = connection.execute(_SAME_ID, (session.key, session.epoch, as_value(message_id))).fetchone()
+            row = connection.execute(_SAME_ID, (key, head.epoch, as_value(message_id))).fetchone()
             if row:
                 known[message_id], texts[message_id] = entry_of(row), row[6]
             else:
@@ -272,35 +267,44 @@ def _delete_after(connection: LogConnection, key: int, seq: int) -> int:
     return connection.execute("DELETE FROM entries WHERE number > ? AND number <= ?", (first + seq, first + _LAST)).rowcount
 
 
-def _insert(connection: LogConnection, key: int, session: Session, written: Sequence[Written]) -> tuple[Entry, ...]:
-    """Store what is new, and bring `session` up to it."""
-    entries, rows, sums = _numbered(session, key, written)
-    connection.executemany(_INSERT, rows)
-    session.last_seq, session.turn, session.messages, session.tokens = sums
-    return entries
-
-
-def _numbered(
-    session: Session, key: int, written: Sequence[Written]
-) -> tuple[tuple[Entry, ...], list[tuple[Any, ...]], tuple[int, int, int, int]]:
-    """The entries that follow in the session, their rows, and the session's last seq, turn, messages and tokens after them."""
+def _insert(connection: LogConnection, head: Head, written: Sequence[Written]) -> tuple[Entry, ...]:
+    """Store what is new, after `head`."""
+    key = int(head.incarnation)
     entries: list[Entry] = []
-    rows: list[tuple[Any, ...]] = []
-    first, epoch, seq, turn = key << SEQ_BITS, session.epoch, session.last_seq, session.turn
-    messages, total = session.messages, session.tokens
+    rows: list[Row] = []
     for draft, stored in written:
-        message = draft.message
-        tokens, counter, at = draft.tokens, draft.counter, draft.at
-        seq += 1
-        if message.opens_turn:
-            turn = seq
-        if message.in_conversation:
-            messages += 1
-            total += tokens
-        entries.append(make_entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=counter, message=message))
-        value, marked = as_value(message.id), message.marked
-        rows.append((first + seq, key, epoch, turn, messages, total, at, tokens, as_value(counter), marked, value, stored))
-    return tuple(entries), rows, (seq, turn, messages, total)
+        entry, row, head = _next(key, head, draft, stored)
+        entries.append(entry)
+        rows.append(row)
+    connection.executemany(_INSERT, rows)
+    _remember(connection, head)
+    return tuple(entries)
+
+
+def _next(key: int, head: Head, draft: Draft, stored: str) -> tuple[Entry, Row, Head]:
+    """The entry that follows in a session, its row, and the head after it."""
+    message, tokens, counter, at = draft.message, draft.tokens, draft.counter, draft.at
+    epoch, seq, turn, messages, total = head.epoch, head.last_seq + 1, head.turn, head.messages, head.tokens
+    if message.opens_turn:
+        turn = seq
+    if message.in_conversation:
+        messages += 1
+        total += tokens
+    number, value = (key << SEQ_BITS) + seq, as_value(message.id)
+    row = (number, key, epoch, turn, messages, total, at, tokens, as_value(counter), message.marked, value, stored)
+    entry = make_entry(seq=seq, epoch=epoch, turn=turn, at=at, tokens=tokens, counter=counter, message=message)
+    after = make_head(
+        session_id=head.session_id,
+        epoch=epoch,
+        last_seq=seq,
+        messages=messages,
+        tokens=total,
+        turn=turn,
+        state=head.state,
+        state_version=head.state_version,
+        incarnation=head.incarnation,
+    )
+    return entry, row, after
 
 
 def _name(session_id: str) -> bytes:

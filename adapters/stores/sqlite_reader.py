@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple
 
 from contextport.contracts import StoreUnavailable
 
@@ -20,6 +20,7 @@ from .sqlite_writer import SqliteWriter
 __all__ = ["SqliteReader"]
 
 _T = TypeVar("_T")
+_Given = TypeVarTuple("_Given")
 
 
 class SqliteReader:
@@ -33,12 +34,12 @@ class SqliteReader:
         self._lock = threading.Lock()
         self._connection: LogConnection | None = None
 
-    async def run(self, work: Callable[[LogConnection], _T]) -> _T:
+    async def run(self, work: Callable[[LogConnection, *_Given], _T], *given: *_Given) -> _T:
         """Do `work`, which only reads, in a few microseconds to a millisecond on the caller's thread."""
         deadline, attempt = 0.0, 0
         while True:
             try:
-                return self._read(work)
+                return self._read(work, *given)
             except sqlite3.Error as error:
                 # Readers wait for nobody, except while a file is opened for the first time after a crash.
                 deadline = deadline or time.monotonic() + self._patience
@@ -62,11 +63,11 @@ class SqliteReader:
             self._drop_connection()
         self._lock.release()
 
-    def _read(self, work: Callable[[LogConnection], _T]) -> _T:
+    def _read(self, work: Callable[[LogConnection, *_Given], _T], *given: *_Given) -> _T:
         if self._writer.lock.acquire(blocking=False):
             try:
                 if (connection := self._writer.opened) is not None:
-                    return work(connection)
+                    return work(connection, *given)
             finally:
                 self._writer.lock.release()
         with self._lock:
@@ -77,8 +78,8 @@ class SqliteReader:
                 if not is_unwritable(error):
                     raise
                 with closing(open_for_reading(self._path)) as connection:  # for this call only: it does not see changes
-                    return work(connection)
-            return work(self._connection)
+                    return work(connection, *given)
+            return work(self._connection, *given)
 
     def _drop_connection(self) -> None:
         if self._connection is not None:

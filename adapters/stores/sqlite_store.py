@@ -87,7 +87,7 @@ class SqliteContextStore:
 
     async def head(self, session_id: str) -> Head:
         _check_session(session_id)
-        return await self._reader.run(lambda connection: log.head(connection, session_id))
+        return await self._reader.run(log.head, session_id)
 
     async def append(self, session_id: str, drafts: Sequence[Draft]) -> tuple[Entry, ...]:
         _check_session(session_id)
@@ -95,11 +95,12 @@ class SqliteContextStore:
             self._writer.check_open()
             return ()
         written = log.write_down(drafts)
-        return await self._writer.run(
-            lambda connection: log.append(connection, session_id, written),
-            _size(written),
-            (lambda connection: log.append_alone(connection, session_id, written)) if len(written) == 1 else None,
-        )
+        if len(written) == 1:
+            draft, stored = written[0]
+            entry = self._writer.at_once(log.append_one, len(stored), session_id, draft, stored)
+            if entry is not None:
+                return (entry,)
+        return await self._writer.run(partial(log.append, session_id=session_id, written=written), _size(written))
 
     async def read(
         self,

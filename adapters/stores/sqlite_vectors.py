@@ -7,8 +7,8 @@ from typing import TypeAlias
 from contextport.contracts.vectors import StoredVectors, Vectors
 
 from .kept_vectors import check_dimensions
-from .sqlite_connection import LogConnection, Session
-from .sqlite_log import as_value, locate
+from .sqlite_connection import LogConnection
+from .sqlite_log import as_value, head, key_of
 from .sqlite_tables import VERSION_WITH_VECTORS
 
 __all__ = ["Origin", "Row", "has_any", "joined", "page", "put", "split"]
@@ -57,11 +57,12 @@ def put(
     incarnation: str | None,
 ) -> int:
     """Store the rows, if the session is still the one they were made for; the number of those stored."""
-    session = locate(connection, session_id)
-    if session.key is None or session.epoch != epoch or incarnation not in (None, str(session.key)):
+    now = head(connection, session_id)
+    key = key_of(now)
+    if key is None or now.epoch != epoch or incarnation not in (None, now.incarnation):
         return 0
-    embedder = _embedder(connection, session, name, len(rows[0][2]) // 4)
-    connection.executemany(_PUT, [(session.key, embedder, *row) for row in rows])
+    embedder = _embedder(connection, key, name, len(rows[0][2]) // 4)
+    connection.executemany(_PUT, [(key, embedder, *row) for row in rows])
     return len(rows)
 
 
@@ -69,25 +70,26 @@ def page(
     connection: LogConnection, session_id: str, name: str, *, after: tuple[int, int], limit: int
 ) -> tuple[Origin, list[Row]]:
     """The first rows after a place, and whose they are."""
-    session = locate(connection, session_id)
+    now = head(connection, session_id)
+    key = key_of(now)
     rows: list[Row] = []
-    if session.key is not None and _has_tables(connection):
-        rows = connection.execute(_PAGE, (session.key, as_value(name), *after, limit)).fetchall()
-    return (session.key, session.epoch), rows
+    if key is not None and _has_tables(connection):
+        rows = connection.execute(_PAGE, (key, as_value(name), *after, limit)).fetchall()
+    return (key, now.epoch), rows
 
 
 def has_any(connection: LogConnection, session_id: str) -> bool:
     """Whether the session has vectors at all."""
-    key = locate(connection, session_id).key
+    key = key_of(head(connection, session_id))
     return key is not None and _has_tables(connection) and bool(connection.execute(_ANY, (key,)).fetchall())
 
 
-def _embedder(connection: LogConnection, session: Session, name: str, dimensions: int) -> int:
+def _embedder(connection: LogConnection, session: int, name: str, dimensions: int) -> int:
     """The key of the name. Raises `InvalidArgument` where the session has vectors of another size under it."""
     row = connection.execute(_EMBEDDER, (as_value(name),)).fetchone()
     if row is None:
         return connection.execute(_NEW_EMBEDDER, (as_value(name),)).lastrowid or 0
-    size = connection.execute(_SIZE, (session.key, row[0])).fetchone()
+    size = connection.execute(_SIZE, (session, row[0])).fetchone()
     if size is not None:
         check_dimensions(name, size[0] // 4, dimensions)
     key: int = row[0]

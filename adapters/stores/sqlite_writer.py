@@ -1,14 +1,15 @@
 """Who writes: the caller itself where that is quick and sure, otherwise one thread that stores everybody's work in groups.
 
 Handing work to a thread and back costs as much CPU as three small inserts, so small work is done on the caller's thread: at once
-where it need not wait for the disk; where it must, and the disk is quick, together with all that comes up in the same turn of the
-caller's loop. It never waits there for a lock: if the connection or the file is taken, the work is handed over. The thread does
-the same for all that is waiting, so that many writers share one wait for the disk in either way.
+where it need not wait for the disk, or where there was nobody to wait with a moment ago; else, while the disk is quick, together
+with all that comes up in the same turn of the caller's loop. It never waits there for a lock: if the connection or the file is
+taken, the work is handed over. The thread does the same for all that is waiting: many writers share one wait for the disk.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
 import threading
 import time
@@ -16,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 from contextport.contracts import ContextPortError, StoreUnavailable
 
@@ -25,12 +26,14 @@ from .sqlite_faults import is_busy, store_error
 from .sqlite_file import pause
 from .sqlite_jobs import Job, claim, wake, work_through
 
-__all__ = ["CHECKPOINT_BYTES", "SqliteWriter"]
+__all__ = ["CHECKPOINT_BYTES", "UNSHARED", "SqliteWriter"]
 
 _T = TypeVar("_T")
+_Given = TypeVarTuple("_Given")
 _INLINE_CHARACTERS = 65_536  # about a millisecond of writing
 _QUICK_SECONDS = 0.001  # a commit, on the average: what is done at once for the largest work too
 _AVERAGED = 64  # commits; so one in a hundred may take 40 ms before the average is too much
+UNSHARED = 4  # commits by a caller who found nobody to share with, until the next waits a turn of the loop to look again
 _GROUP = 256  # pieces of work in one transaction
 _BYTES_PER_COMMIT = 8_192  # the entry's page, and that of the index of ids
 _JOIN_SECONDS = 0.00005  # callers just served come back within it and join those that wait, instead of taking turns with them
@@ -63,6 +66,7 @@ class SqliteWriter:
         self._connection: LogConnection | None = None
         self._guard = threading.Lock()  # taken after `lock` where both are
         self._gathered: list[Job[Any]] = []  # to be committed by the first of their callers whose turn comes
+        self._unshared = 0 if syncs else math.inf  # how many commits are made at once before one is gathered
         self._queue: SimpleQueue[Job[Any] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._waiting = 0  # pieces of work that the thread was given and has not finished
@@ -85,31 +89,57 @@ class SqliteWriter:
         """The connection if there is one; the caller holds `lock`."""
         return self._connection
 
+    @property
+    def _is_quick(self) -> bool:
+        return self._commit_seconds <= _QUICK_SECONDS
+
     def check_open(self) -> None:
         """Raise `StoreUnavailable` once `close` was called."""
         if self._closing:
             raise _closed(self._path)
 
-    async def run(
-        self, work: Callable[[LogConnection], _T], size: int, alone: Callable[[LogConnection], _T | None] | None = None
-    ) -> _T:
+    def at_once(self, statement: Callable[[LogConnection, *_Given], _T | None], size: int, *given: *_Given) -> _T | None:
+        """What `statement`, which commits itself, returns if it can be made now, on the caller's thread; else None.
+
+        `size` is about the number of characters it writes. After None nothing was stored, and the caller goes on with `run`.
+        """
+        if not self._take(size):
+            return None
+        try:
+            connection = self._connection or self.connection()
+            begun = self._clock()
+            result = statement(connection, *given)
+            if result is not None:
+                self._unshared -= 1
+                self._committed(begun, size)
+            return result
+        except BaseException as error:
+            self._roll_back()
+            if not isinstance(error, sqlite3.Error):
+                raise
+            if not is_busy(error):
+                raise store_error(error, self._path) from error
+            return None
+        finally:
+            self.lock.release()
+
+    async def run(self, work: Callable[[LogConnection], _T], size: int) -> _T:
         """Do `work` in a transaction of its own or of a group; `size` is about the number of characters it writes.
 
-        `alone` is tried first where it need not share a transaction, see `Job`. Returns after the commit. Cancelled, it has been
-        stored as a whole or not at all by the time the caller learns of it.
+        Returns after the commit. Cancelled, it has been stored as a whole or not at all by the time the caller learns of it.
         """
-        here = size <= _INLINE_CHARACTERS and not self._waiting
         try:
-            if here and not self._syncs and self.lock.acquire(blocking=False):
+            if self._take(size):
                 try:
-                    return self._transact(work, size, alone)
+                    self._unshared -= 1
+                    return self._transact(work, size)
                 except sqlite3.Error as error:
                     if not is_busy(error):
                         raise
                 finally:
                     self.lock.release()
-            job = Job(work, alone, size, asyncio.get_running_loop())
-            if here and self._syncs and self._commit_seconds <= _QUICK_SECONDS:
+            job = Job(work, size, asyncio.get_running_loop())
+            if self._syncs and self._is_quick and size <= _INLINE_CHARACTERS and not self._waiting:
                 return await self._share(job)
             return await self._hand_over(job)
         except sqlite3.Error as error:
@@ -145,6 +175,15 @@ class SqliteWriter:
         self.lock.release()
 
     # --- the callers' threads ---------------------------------------------------------------------------------------------
+
+    def _take(self, size: int) -> bool:
+        """Take the lock if so much work is to be done at once."""
+        if not self._unshared or self._waiting or size > _INLINE_CHARACTERS or not self.lock.acquire(False):
+            return False
+        if self._gathered or self._waiting:  # by another thread: what the caller's tasks have put there comes first
+            self.lock.release()
+            return False
+        return True
 
     async def _share(self, job: Job[_T]) -> _T:
         """Commit on the caller's thread, with all that comes up in this turn of its loop."""
@@ -198,6 +237,7 @@ class SqliteWriter:
         try:
             with self._guard:
                 gathered, self._gathered = self._gathered, []
+                self._unshared = UNSHARED if here and len(gathered) == 1 else 0
                 if not here or sum([job.size for job in gathered]) > _INLINE_CHARACTERS:
                     self._enqueue(gathered)
                     return
@@ -243,7 +283,7 @@ class SqliteWriter:
         try:
             if len(jobs) == 1:
                 job = jobs[0]
-                job.result, job.error = self._transact(job.work, job.size, job.alone), None
+                job.result, job.error = self._transact(job.work, job.size), None
             elif jobs:
                 self._transact(partial(work_through, jobs), sum([job.size for job in jobs]))
         except Exception as error:
@@ -259,30 +299,33 @@ class SqliteWriter:
         for job in jobs:
             job.finished = True
 
-    def _transact(
-        self, work: Callable[[LogConnection], _T], size: int, alone: Callable[[LogConnection], _T | None] | None = None
-    ) -> _T:
+    def _transact(self, work: Callable[[LogConnection], _T], size: int) -> _T:
         connection = self.connection()
         try:
+            connection.begin()
+            result = work(connection)
             begun = self._clock()
-            result = alone(connection) if alone is not None else None
-            if result is None:
-                connection.begin()
-                result = work(connection)
-                begun = self._clock()
-                connection.execute("COMMIT")
+            connection.execute("COMMIT")
         except BaseException:
-            self._roll_back(connection)
+            self._roll_back()
             raise
-        if self._syncs:
-            self._commit_seconds += (self._clock() - begun - self._commit_seconds) / _AVERAGED
-        before = self._since_checkpoint
-        self._since_checkpoint += size + _BYTES_PER_COMMIT
-        if before < CHECKPOINT_BYTES <= self._since_checkpoint:
-            self._wake_thread()
+        self._committed(begun, size)
         return result
 
-    def _roll_back(self, connection: LogConnection) -> None:
+    def _committed(self, begun: float, size: int) -> None:
+        if self._syncs:
+            self._commit_seconds += (self._clock() - begun - self._commit_seconds) / _AVERAGED
+            if not self._is_quick:
+                self._unshared = 0
+        before = self._since_checkpoint
+        self._since_checkpoint = before + size + _BYTES_PER_COMMIT
+        if before < CHECKPOINT_BYTES <= self._since_checkpoint:
+            self._wake_thread()
+
+    def _roll_back(self) -> None:
+        connection = self._connection
+        if connection is None:
+            return
         connection.forget()
         try:
             if connection.in_transaction:

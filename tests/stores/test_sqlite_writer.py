@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,13 +17,14 @@ from attrs import define
 from contextport.adapters.stores import sqlite_log as log
 from contextport.adapters.stores.sqlite_connection import LogConnection
 from contextport.adapters.stores.sqlite_file import open_for_writing
-from contextport.adapters.stores.sqlite_writer import SqliteWriter
+from contextport.adapters.stores.sqlite_writer import UNSHARED, SqliteWriter
 from contextport.contracts import Entry, Head, MessageConflict, StateConflict, StoreUnavailable
 
 from .drafts import draft, ids
 
 T = TypeVar("T")
 WRITER = "contextport-sqlite-writer"
+FIRST = UNSHARED + 2  # the seq of what comes after `begin`
 LARGE = 1 << 20  # characters, too many for the caller's thread
 
 
@@ -62,11 +63,18 @@ def writer(tmp_path: Path, clock: DiskClock) -> Iterator[SqliteWriter]:
 async def append(writer: SqliteWriter, *ids: str, text: str = "said") -> tuple[Entry, ...]:
     """As the store does it."""
     written = log.write_down([draft(id, text) for id in ids])
-    return await writer.run(
-        lambda connection: log.append(connection, "s", written),
-        sum(len(stored) for _, stored in written),
-        (lambda connection: log.append_alone(connection, "s", written)) if len(written) == 1 else None,
-    )
+    if len(written) == 1:
+        one, form = written[0]
+        entry = writer.at_once(log.append_one, len(form), "s", one, form)
+        if entry is not None:
+            return (entry,)
+    return await writer.run(lambda connection: log.append(connection, "s", written), sum(len(form) for _, form in written))
+
+
+async def begin(writer: SqliteWriter, first: str = "first") -> None:
+    """Append until the next append waits a turn to see whether others come."""
+    for id in (first, *(f"alone{number}" for number in range(UNSHARED))):
+        await append(writer, id)
 
 
 async def put_state(writer: SqliteWriter, expected: int) -> Head:
@@ -80,7 +88,7 @@ async def who_commits(writer: SqliteWriter, size: int = 0) -> str:
 def stored(writer: SqliteWriter) -> list[str]:
     with writer.lock:
         rows = log.page(writer.connection(), "s", after=0, before=None, limit=1000, marked=False, epoch=None)
-    return ids([log.entry_of(row) for row in reversed(rows)])
+    return [id for id in ids([log.entry_of(row) for row in reversed(rows)]) if not id.startswith("alone")]
 
 
 def writing_threads() -> set[threading.Thread]:
@@ -101,27 +109,99 @@ async def commits_of(writer: SqliteWriter, *calls: Any) -> tuple[int, list[Any]]
 
 
 def test_all_of_one_turn_share_a_commit_on_their_own_thread(writer: SqliteWriter) -> None:
-    before = writing_threads()
+    threads = writing_threads()
 
     async def scenario() -> None:
-        await append(writer, "first")
+        await begin(writer)
         for turn in range(3):
             commits, answers = await commits_of(writer, *(append(writer, f"{turn}-{n}") for n in range(8)))
             assert commits == 1
-            assert [entry.seq for (entry,) in answers] == list(range(8 * turn + 2, 8 * turn + 10))
+            assert [entry.seq for (entry,) in answers] == list(range(8 * turn + FIRST, 8 * turn + FIRST + 8))
         commits, answers = await commits_of(writer, append(writer, "last"))
         assert commits == 1
         assert len(stored(writer)) == 26
-        assert writing_threads() == before
+        assert writing_threads() == threads
 
     asyncio.run(scenario())
+
+
+def waits(call: Coroutine[Any, Any, Any]) -> bool:
+    """Whether the call gives up its turn, which it is then given back."""
+    try:
+        call.send(None)
+    except StopIteration:
+        return False
+    with suppress(StopIteration):
+        call.send(None)
+    return True
+
+
+def test_who_is_alone_waits_for_others_now_and_then(writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        waited = [waits(append(writer, str(number))) for number in range(3 * (UNSHARED + 1))]
+        assert waited == [True, *[False] * UNSHARED] * 3
+        assert stored(writer) == [str(number) for number in range(len(waited))]
+
+    asyncio.run(scenario())
+
+
+def test_who_was_with_others_waits_for_them_again(writer: SqliteWriter) -> None:
+    async def scenario() -> None:
+        await begin(writer)
+        await asyncio.gather(append(writer, "a"), append(writer, "b"))
+        assert waits(append(writer, "c"))
+        assert not waits(append(writer, "d"))
+
+    asyncio.run(scenario())
+
+
+def test_others_have_their_turn_while_one_appends(writer: SqliteWriter) -> None:
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def scenario() -> None:
+        task = asyncio.create_task(others())
+        for number in range(20 * (UNSHARED + 1)):
+            await append(writer, str(number))
+        task.cancel()
+
+    asyncio.run(scenario())
+    assert turns >= 20
+
+
+def test_what_was_gathered_meanwhile_comes_first(writer: SqliteWriter, clock: DiskClock) -> None:
+    """Another thread's work, that came up while a caller who had found nobody was committing its own."""
+    loop = asyncio.new_event_loop()
+    others = loop.create_task(append(writer, "other"))
+
+    def elsewhere() -> None:
+        thread = threading.Thread(target=one_turn, args=(loop,))
+        thread.start()
+        thread.join()
+
+    async def scenario() -> None:
+        await begin(writer)
+        clock.before = elsewhere
+        await append(writer, "a")
+        assert stored(writer) == ["first", "a"]
+        await append(writer, "b")
+
+    asyncio.run(scenario())
+    assert stored(writer) == ["first", "a", "other", "b"]
+    loop.run_until_complete(others)
+    loop.close()
 
 
 def test_those_that_fail_harm_no_other_of_their_commit(writer: SqliteWriter) -> None:
     before = writing_threads()
 
     async def scenario() -> None:
-        await append(writer, "a")
+        await begin(writer, "a")
         commits, answers = await commits_of(
             writer,
             append(writer, "b"),
@@ -168,7 +248,7 @@ def test_transaction_that_fails_is_done_again_one_by_one(writer: SqliteWriter) -
 )
 def test_who_is_cancelled_before_anybodys_turn_is_not_stored(cancelled: set[int], left: list[str], writer: SqliteWriter) -> None:
     async def scenario() -> None:
-        await append(writer, "first")
+        await begin(writer)
         tasks = [asyncio.create_task(append(writer, str(number))) for number in range(4)]
         await asyncio.sleep(0)
         for number in cancelled:
@@ -247,7 +327,7 @@ def test_what_another_thread_is_committing_is_waited_for(cancelled: bool, writer
 
 def test_connection_in_use_is_waited_for_elsewhere(writer: SqliteWriter) -> None:
     async def scenario() -> None:
-        await append(writer, "first")
+        await begin(writer)
         with writer.lock:
             tasks = [asyncio.create_task(append(writer, str(number))) for number in range(3)]
             for _ in range(3):
@@ -265,12 +345,13 @@ def test_connection_in_use_is_waited_for_elsewhere(writer: SqliteWriter) -> None
 def test_much_work_of_one_turn_is_handed_over(writer: SqliteWriter) -> None:
     async def scenario() -> None:
         own = threading.current_thread().name
-        assert await who_commits(writer) == own
-        assert await who_commits(writer, LARGE) == WRITER
-        assert await who_commits(writer) == own
+        await begin(writer)
         many = await asyncio.gather(*(who_commits(writer, 30_000) for _ in range(3)))
         assert many == [WRITER] * 3
-        assert await who_commits(writer) == own
+        for _ in range(2):
+            assert await who_commits(writer) == own
+            assert await who_commits(writer, LARGE) == WRITER
+            assert await who_commits(writer) == own
 
     asyncio.run(scenario())
 
