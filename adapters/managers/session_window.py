@@ -345,22 +345,21 @@ def _seqs_of(messages: Sequence[Message], entries: Iterable[Entry]) -> list[int]
     return [origin.get(id(message), 0) for message in messages]
 
 
-def _slots_after(before: tuple[Span | Made, ...], messages: Sequence[Message], seqs: Iterable[int]) -> tuple[Span | Made, ...]:
+def _slots_after(before: tuple[Span | Made, ...], messages: Sequence[Message], seqs: Sequence[int]) -> tuple[Span | Made, ...]:
     """The slots `before`, then those of the messages, each with the entry that it is, or 0."""
     slots = list(before)
     first = last = 0  # the span that may still grow, if first is not 0
-    newest = slots[-1] if slots else None
-    if type(newest) is Span:
+    if slots and type(newest := slots[-1]) is Span:
         first, last = newest.first, newest.last
         slots.pop()
-    for message, seq in zip(messages, seqs, strict=True):
+    for n, seq in enumerate(seqs):
         if first and seq == last + 1:
             last = seq
             continue
         if first:
             slots.append(make_span(first, last))
         if not seq:
-            slots.append(Made(message))
+            slots.append(Made(messages[n]))
         first = last = seq
     if first:
         slots.append(make_span(first, last))
