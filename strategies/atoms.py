@@ -42,23 +42,16 @@ def stands_alone(message: Message) -> bool:
     return len(parts) == 1 and type(parts[0]) is Text
 
 
-def call_ids(parts: Sequence[Part]) -> tuple[list[str], list[str]]:
+def call_ids(parts: Sequence[Part]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The ids of the calls among the parts, and of those that results among them answer; only of those that the host makes."""
-    calls: list[str] = []
-    answered: list[str] = []
-    for part in parts:
-        if type(part) is ToolCall:
-            if part.executor == "client":
-                calls.append(part.call_id)
-        elif type(part) is ToolResult and part.executor == "client":
-            answered.append(part.call_id)
-    return calls, answered
-
-
-def _answers(message: Message) -> bool:
-    """Whether it has results."""
-    parts = message.parts
-    return not (len(parts) == 1 and type(parts[0]) is Text) and bool(call_ids(parts)[1])
+    if len(parts) == 1:  # most messages
+        part = parts[0]
+        if type(part) is ToolResult:
+            return (), (part.call_id,) if part.executor == "client" else ()
+        return (part.call_id,) if type(part) is ToolCall and part.executor == "client" else (), ()
+    calls = [part.call_id for part in parts if type(part) is ToolCall and part.executor == "client"]
+    answered = [part.call_id for part in parts if type(part) is ToolResult and part.executor == "client"]
+    return tuple(calls), tuple(answered)
 
 
 @define
@@ -82,7 +75,7 @@ def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Mess
     out: list[Message | _OpenCalls] = []
     waiting: dict[str, list[_OpenCalls]] = {}
     for message in messages:
-        calls, answered = ([], []) if stands_alone(message) else call_ids(message.parts)
+        calls, answered = call_ids(message.parts)
         if answered:
             rest = _answer(message, waiting)
             if rest is not None:
@@ -92,7 +85,7 @@ def arrange(messages: Sequence[Message], *, stand_ins: bool = True) -> list[Mess
         else:
             out.append(message)
             if calls:
-                opened = _OpenCalls(message, calls.copy())
+                opened = _OpenCalls(message, list(calls))
                 out.append(opened)
                 for call_id in calls:
                     waiting.setdefault(call_id, []).append(opened)
@@ -124,8 +117,8 @@ def in_order(messages: Sequence[Message]) -> bool:
                 waiting.remove(call_id)
         elif waiting or (not parts and message.role == "assistant"):
             return False
-        else:
-            waiting = calls
+        elif calls:
+            waiting = [*calls]
     return not waiting
 
 
@@ -205,8 +198,10 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     offsets = _offsets(messages, sizes)
     view: Sequence[Message] = messages
     if not in_order(messages):
+        known = {message.id: offset for message, offset in zip(messages, offsets, strict=True)}
         view = arrange(messages)
         sizes = message_sizes(view, counter)
+        offsets = [known.get(message.id, 0) for message in view]
     claims = [message.marked or (message.kind is not _CHAT and message.kind in MEMORY) for message in view]
     steps: list[Step] = []
     claimants: list[int] = []
@@ -225,7 +220,7 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
             system_tokens += sizes[at]
         else:
             tokens, claim = sizes[at], claims[at]
-            while stop < end and _answers(view[stop]):
+            while stop < end and not stands_alone(view[stop]) and call_ids(view[stop].parts)[1]:
                 tokens += sizes[stop]
                 claim = claim or claims[stop]
                 stop += 1
@@ -233,7 +228,7 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
                 head = len(steps)
             if claim:
                 claimants.append(len(steps))
-            steps.append(_make_step(start=at, stop=stop, head=head, tokens=tokens, offset=offsets[message.id]))
+            steps.append(_make_step(start=at, stop=stop, head=head, tokens=tokens, offset=offsets[at]))
         at = stop
     return Steps(
         messages=tuple(view),
@@ -248,12 +243,12 @@ def split(messages: Sequence[Message], counter: TokenCounter) -> Steps:
     )
 
 
-def _offsets(messages: Sequence[Message], sizes: Sequence[int]) -> dict[str, int]:
-    """For each message id, the tokens of the conversation before it, what a gap message stands for included."""
-    offsets: dict[str, int] = {}
+def _offsets(messages: Sequence[Message], sizes: Sequence[int]) -> list[int]:
+    """For each message, the tokens of the conversation before it, what a gap message stands for included."""
+    offsets: list[int] = []
     total = 0
     for message, size in zip(messages, sizes, strict=True):
-        offsets[message.id] = total
+        offsets.append(total)
         kind = message.kind
         if kind is _CHAT:  # most messages
             total += size

@@ -63,6 +63,6 @@ def answered(messages: Sequence[Message]) -> bool:
                 waiting.remove(call_id)
         elif waiting:
             return False
-        elif message.role == "assistant":
-            waiting = calls
+        elif calls and message.role == "assistant":
+            waiting = [*calls]
     return not waiting

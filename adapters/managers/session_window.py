@@ -22,6 +22,7 @@ from contextport.contracts import (
     Message,
     Shortening,
     Span,
+    Text,
     TokenCounter,
     remember_tokens,
 )
@@ -29,7 +30,7 @@ from contextport.contracts.constructors import constructor_of
 from contextport.contracts.context import make_span
 from contextport.contracts.counting import message_sizes, message_tokens, total_tokens
 from contextport.strategies import arrange, gap_marker, is_system, newest_question
-from contextport.strategies.atoms import MEMORY, call_ids, in_order, stands_alone
+from contextport.strategies.atoms import MEMORY, call_ids, in_order
 
 from .live_fold import LiveFold
 from .outliving import STEP_REACH, outliving
@@ -310,9 +311,9 @@ def newest_steps(entries: Sequence[Entry], size: int, counter: TokenCounter, fol
     sizes = message_sizes(shown_of(entries, fold), counter)
     waiting: dict[str, int] = {}
     for start in range(len(entries) - 1, -1, -1):
-        message = entries[start].message
-        if not stands_alone(message):
-            calls, results = call_ids(message.parts)
+        parts = entries[start].message.parts
+        if not (len(parts) == 1 and type(parts[0]) is Text):  # most messages: neither a call nor a result
+            calls, results = call_ids(parts)
             if results:
                 waiting.update(dict.fromkeys(results, start))
                 continue

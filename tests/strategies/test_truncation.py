@@ -174,12 +174,12 @@ def test_turns_are_kept_by_count_and_give_way_to_the_budget() -> None:
 
 
 def test_a_pipeline_shortens_before_it_leaves_out_and_reports_both() -> None:
-    long = [user("u0", 5), assistant("a0", 200), *CHAT[:8]]
+    long = [user("first", 5), assistant("long", 200), *CHAT[:8]]
     strategy = Pipeline(ShortenLongMessages(WordsCounter(), 20), KeepRecentTokens(WordsCounter(), target_share=1.0))
     roomy, tight = compress(long, 80, strategy), compress(long, 40, strategy)
     assert ids(roomy) == [m.id for m in long]
-    assert [one.message_id for one in roomy.shortened] == ["a0"]
-    assert "a0" in tight.omitted
+    assert [one.message_id for one in roomy.shortened] == ["long"]
+    assert "long" in tight.omitted
     assert tight.shortened == ()
 
 
