@@ -178,9 +178,9 @@ class SqliteWriter:
 
     def _take(self, size: int) -> bool:
         """Take the lock if so much work is to be done at once."""
-        if not self._unshared or self._waiting or size > _INLINE_CHARACTERS or not self.lock.acquire(False):
+        if self._unshared < 1 or self._waiting or size > _INLINE_CHARACTERS or not self.lock.acquire(blocking=False):
             return False
-        if self._gathered or self._waiting:  # by another thread: what the caller's tasks have put there comes first
+        if self._gathered or self._waiting:  # some of it may be of the caller's own tasks, and came first
             self.lock.release()
             return False
         return True

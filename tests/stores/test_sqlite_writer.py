@@ -174,19 +174,35 @@ def test_others_have_their_turn_while_one_appends(writer: SqliteWriter) -> None:
     assert turns >= 20
 
 
+def test_who_met_others_while_committing_waits_for_them(writer: SqliteWriter, clock: DiskClock) -> None:
+    loop = asyncio.new_event_loop()
+    others = loop.create_task(append(writer, "other"))
+
+    async def scenario() -> None:
+        await begin(writer)
+        await append(writer, "a")
+        clock.before = partial(turns_in_thread, loop, 2)  # gathered, then handed over, since the connection is in use
+        await append(writer, "b")
+
+    asyncio.run(scenario())
+    loop.run_until_complete(others)
+    loop.close()
+
+    async def later() -> None:
+        assert waits(append(writer, "c"))
+
+    asyncio.run(later())
+    assert stored(writer) == ["first", "a", "b", "other", "c"]
+
+
 def test_what_was_gathered_meanwhile_comes_first(writer: SqliteWriter, clock: DiskClock) -> None:
     """Another thread's work, that came up while a caller who had found nobody was committing its own."""
     loop = asyncio.new_event_loop()
     others = loop.create_task(append(writer, "other"))
 
-    def elsewhere() -> None:
-        thread = threading.Thread(target=one_turn, args=(loop,))
-        thread.start()
-        thread.join()
-
     async def scenario() -> None:
         await begin(writer)
-        clock.before = elsewhere
+        clock.before = partial(turns_in_thread, loop, 1)
         await append(writer, "a")
         assert stored(writer) == ["first", "a"]
         await append(writer, "b")
@@ -283,6 +299,16 @@ def test_cancelled_after_their_commit_they_are_stored(writer: SqliteWriter) -> N
 def one_turn(loop: asyncio.AbstractEventLoop) -> None:
     loop.call_soon(loop.stop)
     loop.run_forever()
+
+
+def turns_in_thread(loop: asyncio.AbstractEventLoop, turns: int) -> None:
+    def all_turns() -> None:
+        for _ in range(turns):
+            one_turn(loop)
+
+    thread = threading.Thread(target=all_turns)
+    thread.start()
+    thread.join()
 
 
 def test_loops_of_several_threads_commit_for_each_other(writer: SqliteWriter) -> None:
