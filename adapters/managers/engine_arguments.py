@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 
 from contextport.contracts import InvalidArgument, verify
 
 __all__ = ["check_companions", "check_kind", "check_number", "check_ports", "check_tokens", "check_tools", "config_digest"]
+
+_ADDRESS = re.compile(" at 0x[0-9A-Fa-f]+")  # in the description of an object that has none of its own
 
 
 def check_ports(parts: Sequence[tuple[object, type]]) -> None:
@@ -54,5 +57,6 @@ def check_tools(tools: object) -> None:
 
 
 def config_digest(*parts: object) -> str:
-    """Names a configuration in receipts: what would make the same log give another window."""
-    return hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
+    """Names a configuration in receipts: what would make the same log give another window. The same in every process."""
+    described = _ADDRESS.sub("", repr(parts))
+    return hashlib.blake2b(described.encode(), digest_size=8).hexdigest()

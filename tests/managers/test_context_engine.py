@@ -15,6 +15,7 @@ from contextport.adapters.managers.context_engine import ContextEngine
 from contextport.adapters.managers.sync_facade import SyncContextManager
 from contextport.adapters.stores.memory_store import MemoryContextStore
 from contextport.adapters.tokenizers.calibrated_counter import CalibratedTokenCounter
+from contextport.adapters.tokenizers.heuristic_counter import HeuristicTokenCounter
 from contextport.contracts import (
     Budget,
     BudgetTooSmall,
@@ -34,7 +35,7 @@ from contextport.contracts import (
     from_chat,
     implements,
 )
-from contextport.strategies import ShortenLongMessages
+from contextport.strategies import KeepRecentTokens, ShortenLongMessages
 from tests.cases.words_counter import WordsCounter
 from tests.strategies.conversations import assistant, calling, result, user, words
 
@@ -237,6 +238,18 @@ def test_stats_are_what_a_recount_gives() -> None:
         assert contract <= stats.as_dict().keys()
 
     run(scenario())
+
+
+def test_a_receipt_names_the_configuration_and_not_the_objects() -> None:
+    """Of managers in two processes too: what an object without a description of its own shows is its address."""
+    made = []
+    for budget, target_share in ((1_000, 0.6), (1_000, 0.6), (900, 0.6), (1_000, 0.5)):
+        counter = HeuristicTokenCounter()
+        assert " at 0x" in repr(counter)
+        made.append(engine(budget, counter=counter, strategy=KeepRecentTokens(counter, target_share)))
+    first, same, *others = [run(one.get_context("s")).receipt.config for one in made]
+    assert first == same
+    assert len({first, *others}) == 3
 
 
 def test_a_receipt_replays_after_adds_and_clears_and_through_json() -> None:
