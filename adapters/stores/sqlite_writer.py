@@ -75,6 +75,7 @@ class SqliteWriter:
         self._ended = False  # the thread takes nothing more, by the guard
         self._closed = False  # nothing is left to do, by the lock
         self._since_checkpoint = 0
+        self._checkpoint_at = CHECKPOINT_BYTES // 2 if syncs else CHECKPOINT_BYTES  # a log that grows makes each sync slower
 
     def connection(self) -> LogConnection:
         """The connection, opened when first asked for; the caller holds `lock`."""
@@ -319,7 +320,7 @@ class SqliteWriter:
                 self._unshared = 0
         before = self._since_checkpoint
         self._since_checkpoint = before + size + _BYTES_PER_COMMIT
-        if before < CHECKPOINT_BYTES <= self._since_checkpoint:
+        if before < self._checkpoint_at <= self._since_checkpoint:
             self._wake_thread()
 
     def _roll_back(self) -> None:
@@ -348,7 +349,7 @@ class SqliteWriter:
                 pending = self._store(pending)
                 if self._others_wait and not pending:
                     time.sleep(_JOIN_SECONDS)
-            if self._since_checkpoint >= CHECKPOINT_BYTES:
+            if self._since_checkpoint >= self._checkpoint_at:
                 self._checkpoint()
             with self._guard:
                 self._ended = self._closing and not pending and self._queue.empty()
