@@ -138,7 +138,7 @@ def _about(notes: Sequence[MemoryNote], question: str) -> list[MemoryNote]:
     having = Counter(word for shared in own for word in shared)
     rarest = math.log(1 + len(notes))
     weights = {word: math.log(1 + len(notes) / count) for word, count in having.items()}
-    whole = sum([weights.get(word, _UNKNOWN * rarest) for word in words])
+    whole = math.fsum([weights.get(word, _UNKNOWN * rarest) for word in words])
     least = min(whole, _MOST_WEIGHT * rarest)
     scored: list[tuple[float, float, int]] = []
     for place, (note, shared) in enumerate(zip(notes, own, strict=True)):

@@ -150,8 +150,7 @@ class SqliteWriter:
         """Finish what was begun, end the thread and close the connection. Blocks; may be called again."""
         with self._guard:
             self._closing = True
-            gathered, self._gathered = self._gathered, []
-            self._enqueue(gathered)
+            self._hand_over_gathered()
             thread = self._thread
         self._queue.put(None)
         if thread:
@@ -190,7 +189,13 @@ class SqliteWriter:
         """Commit on the caller's thread, with all that comes up in this turn of its loop."""
         with self._guard:
             self.check_open()
-            self._gathered.append(job)
+            handed_over = self._waiting > 0  # since the caller looked, and some of it may be of its own tasks
+            if handed_over:
+                self._enqueue([job])
+            else:
+                self._gathered.append(job)
+        if handed_over:
+            return await self._outcome(job)
         try:
             await asyncio.sleep(0)
         except asyncio.CancelledError:
@@ -203,8 +208,8 @@ class SqliteWriter:
     async def _hand_over(self, job: Job[_T]) -> _T:
         with self._guard:
             self.check_open()
-            gathered, self._gathered = self._gathered, []
-            self._enqueue([*gathered, job])  # those that were gathered came first
+            self._hand_over_gathered()  # which came first
+            self._enqueue([job])
         return await self._outcome(job)
 
     async def _outcome(self, job: Job[_T]) -> _T:
@@ -237,12 +242,12 @@ class SqliteWriter:
         here = self.lock.acquire(blocking=False)
         try:
             with self._guard:
-                gathered, self._gathered = self._gathered, []
+                gathered = self._gathered
                 self._unshared = UNSHARED if here and len(gathered) == 1 else 0
                 if not here or sum([job.size for job in gathered]) > _INLINE_CHARACTERS:
-                    self._enqueue(gathered)
+                    self._hand_over_gathered()
                     return
-                jobs = claim(gathered)
+                jobs, self._gathered = claim(gathered), []
             try:
                 self._commit(jobs)
             finally:
@@ -252,6 +257,11 @@ class SqliteWriter:
         finally:
             if here:
                 self.lock.release()
+
+    def _hand_over_gathered(self) -> None:
+        """The caller holds the guard. Who looks without it finds work gathered, or waiting: never neither."""
+        self._enqueue(self._gathered)
+        self._gathered = []
 
     def _enqueue(self, jobs: Sequence[Job[Any]]) -> None:
         """The caller holds the guard."""
@@ -293,8 +303,12 @@ class SqliteWriter:
                     job.error = error
                 return
             if len(jobs) > 1:
-                for job in jobs:
+                for n, job in enumerate(jobs):
                     self._commit([job])
+                    if not job.finished:  # those behind it may be of the same task
+                        for later in jobs[n:]:
+                            later.error = job.error
+                        return
                 return
             jobs[0].error = error
         for job in jobs:

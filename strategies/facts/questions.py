@@ -118,7 +118,7 @@ class FactIndex:
                 found[place].append(word)
         size = len(self.ledger.facts)
         weights = {w: 0.1 + math.log(1 + size / len(self._words[w])) for w in words if w in self._words and asks}
-        whole = sum(weights.values()) + _UNKNOWN * (len(words) - len(weights))
+        whole = math.fsum(weights.values()) + _UNKNOWN * (len(words) - len(weights))
         names = self._names(found, words, text)
         of_name = names.keys() if asks and not _WHO.search(text) else frozenset[str]()
         scores: dict[int, float] = {}
@@ -158,13 +158,13 @@ def _is_only_values(text: str) -> bool:
 
 def _shared_weight(fact: Fact, shared: Sequence[str], weights: dict[str, float], whole: float) -> float:
     """The weight of the shared words, those in the label more, if it is enough of what all words of the question weigh."""
-    weight = sum([weights.get(word, 0.0) for word in shared])
+    weight = math.fsum([weights.get(word, 0.0) for word in shared])
     if fact.kind in STATEMENTS:
         enough = len(shared) >= (2 if len(weights) > 1 else 1) and weight >= _OWN_WORDS * whole
         return weight if enough else 0.0
     in_label = [word for word in shared if word in _words_of(_spaced(fact.label))] if fact.label else []
     least = (_OF_LABEL if len(in_label) > 1 else _OWN_WORDS) * whole
-    return weight + _LABEL * sum([weights.get(word, 0.0) for word in in_label]) if weight >= least else 0.0
+    return weight + _LABEL * math.fsum([weights.get(word, 0.0) for word in in_label]) if weight >= least else 0.0
 
 
 def facts_asked(ledger: FactLedger, question: Message) -> tuple[Fact, ...]:

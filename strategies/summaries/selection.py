@@ -99,6 +99,7 @@ class Choice:
         return taken
 
     def _density(self, at: int) -> float:
-        words = sum([self._weights.get(word, 0.0) for word in self._words[at] if word not in self._said_words])
-        values = sum([self._value_weights.get(value, 1.0) for value in self._values[at] if value not in self._said])
+        # Exact sums: they do not depend on the order of a set, which is another in each process.
+        words = math.fsum([self._weights.get(word, 0.0) for word in self._words[at] if word not in self._said_words])
+        values = math.fsum([self._value_weights.get(value, 1.0) for value in self._values[at] if value not in self._said])
         return self._worth[at] * (words + self._value_weight * values) / (self._costs[at] + 1)

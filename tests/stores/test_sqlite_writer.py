@@ -213,6 +213,109 @@ def test_what_was_gathered_meanwhile_comes_first(writer: SqliteWriter, clock: Di
     loop.close()
 
 
+def test_who_looks_without_the_guard_finds_work_gathered_or_waiting(writer: SqliteWriter) -> None:
+    """So that nobody commits at once what a task of his began later, while another thread hands over what it began first."""
+    enqueue = writer._enqueue  # pyright: ignore[reportPrivateUsage]
+    seen: list[bool] = []
+
+    def some() -> bool:
+        return bool(writer._gathered or writer._waiting)  # pyright: ignore[reportPrivateUsage]
+
+    def watched(jobs: Sequence[Any]) -> None:
+        if jobs:
+            seen.append(some())
+            enqueue(jobs)
+            seen.append(some())
+
+    async def scenario() -> None:
+        await append(writer, "first")
+        with writer.lock:
+            one = asyncio.create_task(append(writer, "1"))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # its turn, and the connection is in use
+        await one
+        await asyncio.gather(append(writer, "2"), append(writer, "3", text="x" * LARGE))
+        four = asyncio.create_task(append(writer, "4"))
+        await asyncio.sleep(0)
+        writer.close()
+        await four
+
+    writer._enqueue = watched  # type: ignore[method-assign]  # pyright: ignore[reportPrivateUsage]
+    asyncio.run(scenario())
+    assert seen == [True] * 8
+
+
+@define
+class GuardTakenLater:
+    """A guard; before it is taken for the second time, something else happens."""
+
+    guard: Any
+    before_second: Callable[[], object]
+    taken: int = 0
+
+    def __enter__(self) -> None:
+        self.taken += 1
+        if self.taken == 2:
+            self.before_second()
+        self.guard.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.guard.release()
+
+
+def test_what_was_handed_over_meanwhile_comes_first(writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread hands over a task's first append while the task begins its second; the store's own thread is late."""
+    loop = asyncio.new_event_loop()
+
+    async def scenario() -> None:
+        await begin(writer)
+        large = loop.create_task(append(writer, "large", text="x" * LARGE))
+        guard = GuardTakenLater(writer._guard, partial(turns_in_thread, loop, 1))  # pyright: ignore[reportPrivateUsage]
+        with monkeypatch.context() as late:
+            late.setattr(writer, "_start_thread", lambda: None)
+            late.setattr(writer, "_guard", guard)
+            both = [asyncio.create_task(append(writer, id)) for id in ("1", "2")]
+            for _ in range(3):
+                await asyncio.sleep(0)
+        with writer._guard:  # pyright: ignore[reportPrivateUsage]
+            writer._start_thread()  # pyright: ignore[reportPrivateUsage]
+        await asyncio.wait(both)
+        await asyncio.to_thread(loop.run_until_complete, large)
+
+    asyncio.run(scenario())
+    loop.close()
+    assert stored(writer) == ["first", "1", "large", "2"]
+
+
+def test_those_behind_work_that_finds_the_file_taken_do_not_overtake_it(writer: SqliteWriter, tmp_path: Path) -> None:
+    """A group of which one fails is committed one by one; another process has the file for a moment just then."""
+    tries: list[str] = []
+
+    def broken(connection: LogConnection) -> None:
+        raise ZeroDivisionError
+
+    async def scenario(other: sqlite3.Connection) -> None:
+        def in_the_second_try(statement: str) -> None:
+            if statement.startswith("BEGIN"):
+                tries.append(statement)
+                if len(tries) == 2:
+                    other.execute("BEGIN IMMEDIATE")
+                elif len(tries) == 3:
+                    other.execute("ROLLBACK")
+
+        await begin(writer)
+        with writer.lock:
+            writer.connection().set_trace_callback(in_the_second_try)
+        calls = (append(writer, "1"), append(writer, "2"), writer.run(broken, 0))
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        assert [type(answer) for answer in answers] == [tuple, tuple, ZeroDivisionError]
+
+    with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None, check_same_thread=False)) as other:
+        asyncio.run(scenario(other))
+    assert len(tries) >= 3
+    assert stored(writer) == ["first", "1", "2"]
+
+
 def test_those_that_fail_harm_no_other_of_their_commit(writer: SqliteWriter) -> None:
     before = writing_threads()
 
