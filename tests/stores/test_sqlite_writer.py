@@ -454,16 +454,19 @@ def test_what_another_thread_is_committing_is_waited_for(cancelled: bool, writer
     loop.close()
 
 
-def test_connection_in_use_is_waited_for_elsewhere(writer: SqliteWriter) -> None:
+def test_connection_in_use_is_waited_for_elsewhere(writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         await begin(writer)
-        with writer.lock:
+        with monkeypatch.context() as late, writer.lock:
+            late.setattr(writer, "_start_thread", lambda: None)  # what it has begun cannot be taken back
             tasks = [asyncio.create_task(append(writer, str(number))) for number in range(3)]
             for _ in range(3):
                 await asyncio.sleep(0)
             assert not any(task.done() for task in tasks)
             tasks[1].cancel()
             await asyncio.wait([tasks[1]])  # it was handed over, and is taken back
+        with writer._guard:  # pyright: ignore[reportPrivateUsage]
+            writer._start_thread()  # pyright: ignore[reportPrivateUsage]
         await asyncio.wait(tasks)
         assert [task.cancelled() for task in tasks] == [False, True, False]
         assert stored(writer) == ["first", "0", "2"]
